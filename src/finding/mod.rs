@@ -1,0 +1,228 @@
+//! What a check pushes: [`Finding`]s with a [`Code`], a place and what gjc does about it; [`Gauge`]s; the [`Sink`].
+//!
+//! Checks never print and never exit, they push. A code is declared once, in the room of the pass that reports it
+//! (`check::<area>::codes`), and everything else about it (severity overrides, exit bits, reference pages, schema
+//! enum) is derived from that declaration. Spec 05 is the registry.
+
+use std::sync::Arc;
+
+/// Consequence of a finding (spec 05 §1). Ordered: info < warning < error.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Worth knowing.
+    Info,
+    /// gjc accepts it but drops or misreads something, or the next write does damage.
+    Warning,
+    /// gjc refuses the object for an operation that the user needs, or data is lost now.
+    Error,
+}
+
+/// Classes of codes that do not set exit bit 4 (spec 05 §1).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, schemars::JsonSchema)]
+pub enum Class {
+    /// C: a capacity is reached; neither clean nor corrupt.
+    #[serde(rename = "C")]
+    Capacity,
+    /// T: the tree moved while we looked.
+    #[serde(rename = "T")]
+    Transient,
+}
+
+/// Releases of gjc in which a code can be reported.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Releases {
+    /// 0.15 and 0.17.
+    Both,
+    /// 0.17 only.
+    Only017,
+}
+
+/// The release of gjc whose behaviour is asked for (`--gjc`).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum Release {
+    /// 0.15.0, the column B of the spec.
+    V0_15,
+    /// The 0.17 line, the column N of the spec.
+    #[default]
+    V0_17,
+}
+
+impl Release {
+    /// `0.15` or `0.17`.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Release::V0_15 => "0.15",
+            Release::V0_17 => "0.17",
+        }
+    }
+}
+
+/// Whether a code is a finding of its own or a verdict token of gjc (spec 05 §3).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Role {
+    /// Section 2: a diagnostic.
+    Diagnostic,
+    /// Section 3: a verdict token; becomes a finding only when nothing else explains it.
+    VerdictToken,
+}
+
+/// One diagnostic code, as its area declares it.
+#[derive(Debug)]
+pub struct Code {
+    /// Stable snake_case name.
+    pub name: &'static str,
+    /// gjc's own spelling, when gjc has one (`read-failed`); equal to `name` when the spelling is the same.
+    pub token: Option<&'static str>,
+    /// Area of spec 05 (`line`, `header`, …; `verdict` for section 3).
+    pub area: &'static str,
+    /// Default severity.
+    pub severity: Severity,
+    /// A fatal code's severity may not be lowered.
+    pub fatal: bool,
+    /// Class C or T.
+    pub class: Option<Class>,
+    /// Diagnostic or verdict token.
+    pub role: Role,
+    /// Releases that report it.
+    pub releases: Releases,
+    /// One line: the condition in the user's words.
+    pub summary: &'static str,
+    /// What gjc does with such an object.
+    pub gjc: &'static str,
+    /// What the user should do.
+    pub help: &'static str,
+    /// Spec section(s).
+    pub section: &'static str,
+    /// Version of gjc-fsck that first reported it.
+    pub since: &'static str,
+}
+
+impl PartialEq for Code {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+impl Eq for Code {}
+
+/// Where a finding points: everything that is known, nothing that is not.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Place {
+    /// Path relative to the checked root (`-` for standard input).
+    pub path: Arc<str>,
+    /// 1-based line: 1 + number of LF before the place (spec 05a).
+    pub line: Option<u64>,
+    /// 1-based byte column in that line.
+    pub column: Option<u64>,
+    /// Byte offsets in the file, end exclusive.
+    pub bytes: Option<(u64, u64)>,
+    /// RFC 6901 pointer inside the record.
+    pub pointer: Option<String>,
+    /// Entry id.
+    pub entry: Option<String>,
+}
+
+/// Another place that belongs to a finding: its cause, or its other half.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Related {
+    /// Why it is named (`cause`, `first occurrence`, …).
+    pub note: String,
+    /// Where it is.
+    pub place: Place,
+}
+
+/// One diagnostic about one place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Finding {
+    /// Which code.
+    pub code: &'static Code,
+    /// Severity after overrides; the sink sets the default of the code.
+    pub severity: Severity,
+    /// What is wrong here, with the figures of this case; one sentence.
+    pub message: String,
+    /// Where.
+    pub place: Place,
+    /// Causes and other halves.
+    pub related: Vec<Related>,
+    /// What gjc does here, when more exact than the code's own text.
+    pub gjc: Option<String>,
+    /// What to do here, when more exact than the code's own text.
+    pub help: Option<String>,
+    /// SHA-256 (hex) of code, path, entry id or pointer, and the record's text (design §2); filled by the report.
+    pub record_sha256: Option<[u8; 32]>,
+}
+
+impl Finding {
+    /// A finding with the code's default severity at a place.
+    pub fn new(code: &'static Code, place: Place, message: impl Into<String>) -> Self {
+        Finding {
+            code,
+            severity: code.severity,
+            message: message.into(),
+            place,
+            related: Vec::new(),
+            gjc: None,
+            help: None,
+            record_sha256: None,
+        }
+    }
+    /// Adds a related place.
+    #[must_use]
+    pub fn related(mut self, note: impl Into<String>, place: Place) -> Self {
+        self.related.push(Related { note: note.into(), place });
+        self
+    }
+    /// Replaces the advice of the code by advice for this case.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+    /// Replaces what the code says of gjc by what gjc does in this case.
+    #[must_use]
+    pub fn gjc(mut self, gjc: impl Into<String>) -> Self {
+        self.gjc = Some(gjc.into());
+        self
+    }
+}
+
+/// Used / limit of something that has a limit; shown from 0 %, never called corruption.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, schemars::JsonSchema)]
+pub struct Gauge {
+    /// Stable name (`transcript_bytes`, `scope_bytes`, …).
+    pub name: &'static str,
+    /// What it measures: a path relative to the root.
+    pub path: String,
+    /// Used so far, in `unit`.
+    pub used: u64,
+    /// The limit, in `unit`.
+    pub limit: u64,
+    /// `bytes`, `entries`, `records`, …
+    pub unit: &'static str,
+}
+
+/// Takes what checks find.
+pub trait Sink {
+    /// Takes one finding.
+    fn push(&mut self, finding: Finding);
+    /// Takes one gauge.
+    fn gauge(&mut self, gauge: Gauge);
+}
+
+/// A sink that keeps everything in the order it came.
+#[derive(Default, Debug)]
+pub struct Collected {
+    /// Findings in push order.
+    pub findings: Vec<Finding>,
+    /// Gauges in push order.
+    pub gauges: Vec<Gauge>,
+}
+
+impl Sink for Collected {
+    fn push(&mut self, finding: Finding) {
+        self.findings.push(finding);
+    }
+    fn gauge(&mut self, gauge: Gauge) {
+        self.gauges.push(gauge);
+    }
+}

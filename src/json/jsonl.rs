@@ -1,0 +1,447 @@
+//! gjc's lenient JSONL value reader (spec 01 §2.1; exact rule: the paragraph in `tests/vectors/README.md`), and the
+//! stream that lays it beside the physical lines of a file.
+//!
+//! [`step`] is the rule over a text. [`Lines`] applies it to a stream in bounded memory: it yields every physical line
+//! with what `JSON.parse` says of it, and every value that the lenient reader yields, in file order, in one pass.
+
+use super::scan::{self, Outcome, skip_space};
+use super::tape::{Node, Tape};
+use super::text::{self, Encoding};
+use std::borrow::Cow;
+use std::io::{self, Read};
+
+/// One step of the lenient reader.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// Only white space was left.
+    End,
+    /// A value was kept (it is on the tape).
+    Value {
+        /// First byte of the value.
+        start: usize,
+        /// First byte behind it.
+        end: usize,
+        /// Where the next step begins: behind the line end that follows the value.
+        resume: usize,
+    },
+    /// No value: the line that the failed value begins on is skipped.
+    Failed {
+        /// First byte of the failed value.
+        start: usize,
+        /// Where the lexer stood.
+        at: usize,
+        /// Where the next step begins.
+        resume: usize,
+    },
+    /// The text ended inside the value: everything from `start` on is lost.
+    Incomplete {
+        /// First byte of the incomplete value.
+        start: usize,
+    },
+    /// The decision needs bytes behind the given text.
+    NeedMore {
+        /// First byte that must be kept.
+        start: usize,
+    },
+}
+
+/// Applies one step to `text` from `from`. With `whole` the text ends where the file ends; else more may follow.
+///
+/// The bytes need not be UTF-8: bad sequences change what a string says, never where a value ends.
+pub fn step(text: &[u8], from: usize, whole: bool, tape: &mut Tape) -> Step {
+    let start = skip_space(text, from);
+    if start == text.len() {
+        return if whole { Step::End } else { Step::NeedMore { start } };
+    }
+    match scan::scan(text, start, tape) {
+        Outcome::Complete { end } => {
+            let after = end + text[end..].iter().take_while(|b| matches!(b, b' ' | b'\t' | b'\r')).count();
+            match line_behind(text, after, whole) {
+                Some(resume) => Step::Value { start, end, resume },
+                None => Step::NeedMore { start },
+            }
+        }
+        Outcome::Failed { at } if at == text.len() && whole => Step::Incomplete { start },
+        Outcome::Failed { at } if at == text.len() => Step::NeedMore { start },
+        Outcome::Failed { at } => failed(text, start, at, whole),
+    }
+}
+
+/// A failed value: the line that it begins on is skipped.
+fn failed(text: &[u8], start: usize, at: usize, whole: bool) -> Step {
+    match line_behind(text, start, whole) {
+        Some(resume) => Step::Failed { start, at, resume },
+        None => Step::NeedMore { start },
+    }
+}
+
+/// First byte behind the first LF at or behind `from`; the end when there is none and nothing follows the text.
+fn line_behind(text: &[u8], from: usize, whole: bool) -> Option<usize> {
+    match memchr::memchr(b'\n', &text[from..]) {
+        Some(lf) => Some(from + lf + 1),
+        None => whole.then_some(text.len()),
+    }
+}
+
+/// What `JSON.parse` says of a physical line's piece (spec 01 §2.3 step 6).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Strict {
+    /// The piece is empty.
+    Empty,
+    /// The piece is one value with nothing but white space around it.
+    Value,
+    /// `JSON.parse` throws.
+    Refused {
+        /// Byte offset in the piece where the scanner stood.
+        at: usize,
+    },
+}
+
+/// One physical line: the bytes between two LF.
+#[derive(Clone, Copy)]
+pub struct Line<'w> {
+    /// 1-based number.
+    pub number: u64,
+    /// Byte offset of its first byte in the file (in the transcoded text for UTF-16LE).
+    pub offset: u64,
+    /// The line as it stands in the file, LF excluded, a leading byte order mark excluded.
+    pub raw: &'w [u8],
+    /// The line as the lenient reader decodes it (equal to `raw` unless the line is no UTF-8).
+    pub text: &'w [u8],
+    /// True when an LF ends it.
+    pub has_lf: bool,
+    /// Offset in `raw` of the first byte that fatal UTF-8 decoding refuses.
+    pub invalid_utf8: Option<usize>,
+    /// What `JSON.parse` says of the piece (`text` without one CR before the LF).
+    pub strict: Strict,
+    /// The value of the piece when `strict` is [`Strict::Value`].
+    pub value: Option<Node<'w>>,
+}
+
+/// A value that the lenient reader yields.
+#[derive(Clone, Copy)]
+pub struct Found<'w> {
+    /// The value.
+    pub node: Node<'w>,
+    /// Line it begins on.
+    pub line: u64,
+    /// Line its last byte stands on.
+    pub last_line: u64,
+    /// Byte offset of its first byte in the file.
+    pub offset: u64,
+    /// Its text.
+    pub text: &'w [u8],
+    /// What stands behind it up to the line end and is thrown away (spaces, tabs, CR excluded at the front).
+    pub discarded: &'w [u8],
+}
+
+/// What a stream of lines yields.
+#[derive(Clone, Copy)]
+pub enum Event<'w> {
+    /// A physical line. Comes before the value that begins on it.
+    Line(Line<'w>),
+    /// A value of the lenient reader.
+    Value(Found<'w>),
+    /// The lenient reader skipped the line with this number.
+    Skipped {
+        /// 1-based line.
+        line: u64,
+        /// Byte offset of the failed value.
+        offset: u64,
+    },
+    /// The lenient reader lost everything from here on.
+    Lost {
+        /// 1-based line that the incomplete value begins on.
+        line: u64,
+        /// Byte offset of the incomplete value.
+        offset: u64,
+    },
+}
+
+/// A transcript as lines and lenient values. Memory: a window of the longest line, or of the longest run of lines that
+/// one undecided value covers.
+pub struct Lines<R> {
+    input: R,
+    /// The window; `at..filled` is not consumed yet.
+    window: Vec<u8>,
+    at: usize,
+    filled: usize,
+    ended: bool,
+    /// File offset of `window[0]`.
+    base: u64,
+    /// Number of the line at `at`.
+    line: u64,
+    started: bool,
+    encoding: Encoding,
+    /// File offset at which the lenient reader goes on; lines before it are inside a value it already yielded or lost.
+    lenient_at: u64,
+    /// An event that is due after the current line's.
+    queued: Option<Queued>,
+    tape: Tape,
+    lenient_tape: Tape,
+    /// Lossy text of the current line when it is no UTF-8.
+    decoded: Vec<u8>,
+    /// Lossy text of the current lenient value when it is no UTF-8.
+    lenient_text: Vec<u8>,
+    /// File offsets, ascending, of containers that are known to fail, and where they fail: a container that was open
+    /// when a scan failed fails at the same place when a later line begins with it. Keeps n torn lines at O(n).
+    doomed: (Vec<u64>, u64),
+}
+
+#[derive(Clone, Copy)]
+enum Queued {
+    /// The line's own value is the lenient reader's value.
+    Same { line_len: usize, number: u64, offset: u64 },
+    /// Ask the lenient reader for the value that begins on the line at window position.
+    Ask { at: usize, number: u64, offset: u64 },
+}
+
+const CHUNK: usize = 256 * 1024;
+
+impl<R: Read> Lines<R> {
+    /// Begins to read. Nothing is read before the first event is asked for.
+    pub fn new(input: R) -> Self {
+        Lines {
+            input,
+            window: Vec::new(),
+            at: 0,
+            filled: 0,
+            ended: false,
+            base: 0,
+            line: 1,
+            started: false,
+            encoding: Encoding::Utf8 { bom: 0 },
+            lenient_at: 0,
+            queued: None,
+            tape: Tape::default(),
+            lenient_tape: Tape::default(),
+            decoded: Vec::new(),
+            lenient_text: Vec::new(),
+            doomed: (Vec::new(), 0),
+        }
+    }
+
+    /// The encoding that the file's first bytes selected; known after the first event.
+    pub fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// Gives the input back.
+    pub fn into_input(self) -> R {
+        self.input
+    }
+
+    /// Reads more of the file into the window, dropping what is consumed.
+    fn fill(&mut self) -> io::Result<()> {
+        if self.at > 0 {
+            self.window.copy_within(self.at..self.filled, 0);
+            self.base += self.at as u64;
+            self.filled -= self.at;
+            self.at = 0;
+        }
+        // Grow by doubling, so that an undecided value is scanned O(log n) times.
+        let want = CHUNK.max(self.filled);
+        if self.window.len() < self.filled + want {
+            self.window.resize(self.filled + want, 0);
+        }
+        match self.input.read(&mut self.window[self.filled..]) {
+            Ok(0) => self.ended = true,
+            Ok(n) => self.filled += n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    fn start(&mut self) -> io::Result<()> {
+        self.started = true;
+        while self.filled < 3 && !self.ended {
+            self.fill()?;
+        }
+        self.encoding = text::sniff(&self.window[..self.filled]);
+        match self.encoding {
+            Encoding::Utf8 { bom } => self.at = bom,
+            Encoding::Utf16Le => {
+                // Rare and refused by every strict reader: transcode the whole file once.
+                let mut all = self.window[2..self.filled].to_vec();
+                self.input.read_to_end(&mut all)?;
+                self.window = text::utf16le_lossy(&all);
+                self.filled = self.window.len();
+                self.ended = true;
+                self.at = 0;
+            }
+        }
+        self.lenient_at = self.at as u64;
+        Ok(())
+    }
+
+    /// The next event; none at the end of the file.
+    ///
+    /// # Errors
+    /// Whatever the input answers to a read, `Interrupted` excepted.
+    #[allow(clippy::should_implement_trait, reason = "the event borrows the window: a lending iterator")]
+    pub fn next(&mut self) -> io::Result<Option<Event<'_>>> {
+        if !self.started {
+            self.start()?;
+        }
+        match self.queued.take() {
+            Some(Queued::Same { line_len, number, offset }) => return Ok(self.same(line_len, number, offset)),
+            Some(Queued::Ask { at, number, offset }) => {
+                let asked = self.ask(at, offset)?;
+                return Ok(Some(self.answer(asked, number, offset)));
+            }
+            None => {}
+        }
+        self.next_line()
+    }
+
+    /// The value of the line that was yielded last.
+    fn same(&self, line_len: usize, number: u64, offset: u64) -> Option<Event<'_>> {
+        let text: &[u8] = if self.decoded.is_empty() { &self.window[self.at - line_len..self.at] } else { &self.decoded };
+        let node = self.tape.root(text)?;
+        let (start, end) = node.span();
+        Some(Event::Value(Found { node, line: number, last_line: number, offset: offset + start as u64, text: &text[start..end], discarded: &[] }))
+    }
+
+    fn next_line(&mut self) -> io::Result<Option<Event<'_>>> {
+        let mut searched = self.at;
+        let lf = loop {
+            match memchr::memchr(b'\n', &self.window[searched..self.filled]) {
+                Some(lf) => break Some(searched + lf),
+                None if self.ended => break None,
+                None => {
+                    let kept = self.filled - self.at;
+                    self.fill()?;
+                    searched = self.at + kept;
+                }
+            }
+        };
+        if lf.is_none() && self.at == self.filled {
+            return Ok(None);
+        }
+        let begin = self.at;
+        let end = lf.unwrap_or(self.filled);
+        let after = lf.map_or(self.filled, |lf| lf + 1);
+        let number = self.line;
+        let offset = self.base + begin as u64;
+        self.line += 1;
+        self.at = after;
+
+        self.decoded.clear();
+        let raw = &self.window[begin..end];
+        let invalid_utf8 = text::first_invalid_utf8(raw);
+        if invalid_utf8.is_some() {
+            if let Cow::Owned(lossy) = text::utf8_lossy(raw) {
+                self.decoded = lossy;
+            }
+        }
+        let text: &[u8] = if invalid_utf8.is_some() { &self.decoded } else { raw };
+        let piece = match text {
+            [piece @ .., b'\r'] if lf.is_some() => piece,
+            piece => piece,
+        };
+        let in_step = self.lenient_at == offset;
+        let blank = skip_space(piece, 0) == piece.len();
+        let strict = if piece.is_empty() {
+            Strict::Empty
+        } else {
+            match scan::scan(piece, 0, &mut self.tape) {
+                Outcome::Complete { end } if skip_space(piece, end) == piece.len() => Strict::Value,
+                Outcome::Complete { end } => Strict::Refused { at: end },
+                Outcome::Failed { at } => Strict::Refused { at },
+            }
+        };
+        if in_step {
+            if strict == Strict::Value {
+                self.lenient_at = self.base + after as u64;
+                self.queued = Some(Queued::Same { line_len: after - begin, number, offset });
+            } else if blank {
+                self.lenient_at = self.base + after as u64;
+            } else {
+                self.queued = Some(Queued::Ask { at: begin, number, offset });
+            }
+        }
+        let value = if strict == Strict::Value { self.tape.root(piece) } else { None };
+        Ok(Some(Event::Line(Line { number, offset, raw: &self.window[begin..end], text, has_lf: lf.is_some(), invalid_utf8, strict, value })))
+    }
+
+    /// Asks the lenient reader for the value that begins on the line at window position `at` and file offset `offset`.
+    fn ask(&mut self, at: usize, offset: u64) -> io::Result<Asked> {
+        // What is read beyond this line is looked at again as lines: only the window grows.
+        let consumed = self.at - at;
+        self.at = at;
+        let step = loop {
+            let text = &self.window[self.at..self.filled];
+            let start = skip_space(text, 0);
+            let (doomed, fails_at) = &self.doomed;
+            let step = match doomed.binary_search(&(offset + start as u64)) {
+                Ok(_) => failed(text, start, (fails_at - offset) as usize, self.ended),
+                Err(_) => step(text, 0, self.ended, &mut self.lenient_tape),
+            };
+            match step {
+                Step::NeedMore { .. } => self.fill()?,
+                decided => break decided,
+            }
+        };
+        let asked = Asked { step, at: self.at };
+        self.at += consumed;
+        self.lenient_at = match step {
+            Step::Value { resume, .. } => offset + resume as u64,
+            Step::Failed { start, at, resume } => {
+                if self.doomed.0.binary_search(&(offset + start as u64)).is_err() {
+                    let tape = &self.lenient_tape;
+                    let open = tape.open.iter().map(|slot| offset + u64::from(tape.slots[*slot as usize].start));
+                    self.doomed = (open.collect(), offset + at as u64);
+                }
+                offset + resume as u64
+            }
+            Step::End | Step::Incomplete { .. } | Step::NeedMore { .. } => u64::MAX,
+        };
+        Ok(asked)
+    }
+
+    fn answer(&mut self, asked: Asked, line: u64, offset: u64) -> Event<'_> {
+        let window = &self.window[asked.at..self.filled];
+        let line_of = |position: usize| line + memchr::memchr_iter(b'\n', &window[..position]).count() as u64;
+        let place = |start: usize| (line_of(start), offset + start as u64);
+        match asked.step {
+            Step::Value { start, end, resume } => {
+                let raw = &window[start..end];
+                let rest = &window[end..resume];
+                let rest = rest.strip_suffix(b"\n").unwrap_or(rest);
+                let lead = rest.iter().take_while(|b| matches!(b, b' ' | b'\t' | b'\r')).count();
+                let last_line = line_of(end);
+                let (line, offset) = place(start);
+                let text = match text::utf8_lossy(raw) {
+                    Cow::Borrowed(_) => raw,
+                    Cow::Owned(lossy) => {
+                        self.lenient_text = lossy;
+                        &self.lenient_text
+                    }
+                };
+                // Spans are those of the value's own text; a second scan is dear only for values over several lines.
+                scan::scan(text, 0, &mut self.lenient_tape);
+                match self.lenient_tape.root(text) {
+                    Some(node) => Event::Value(Found { node, line, last_line, offset, text, discarded: &rest[lead..] }),
+                    None => Event::Skipped { line, offset },
+                }
+            }
+            Step::Failed { start, .. } => {
+                let (line, offset) = place(start);
+                Event::Skipped { line, offset }
+            }
+            Step::Incomplete { start } | Step::NeedMore { start } => {
+                let (line, offset) = place(start);
+                Event::Lost { line, offset }
+            }
+            Step::End => Event::Lost { line, offset },
+        }
+    }
+}
+
+/// The lenient reader's answer, and the window position it was asked for.
+#[derive(Clone, Copy)]
+struct Asked {
+    step: Step,
+    at: usize,
+}

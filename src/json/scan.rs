@@ -1,0 +1,348 @@
+//! The scanner: one strict JSON value (ECMA-404) into a [`Tape`], in one pass, without recursion.
+//!
+//! `JSON.parse` and gjc's lenient JSONL reader accept the same values; they differ in what they do with a text that
+//! holds no complete value. For that the scanner reports how far its *lexer* had come when the grammar was violated
+//! (the paragraph on the lenient parser in `tests/vectors/README.md`).
+
+use super::tape::{Slot, Tape, flag};
+use super::view::Kind;
+
+/// What became of one scan.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// A complete value; `end` is the first byte behind it.
+    Complete {
+        /// First byte behind the value.
+        end: usize,
+    },
+    /// No complete value; the lexer had consumed everything before `at` when the grammar failed.
+    Failed {
+        /// Position of the lexer at that moment.
+        at: usize,
+    },
+}
+
+/// Texts longer than this are not scanned (spans are 32-bit); far above every cap of gjc.
+pub const MAX_TEXT: usize = u32::MAX as usize;
+
+/// JSON white space: space, TAB, CR, LF and nothing else.
+pub const fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
+}
+
+/// First position at or behind `at` that is no JSON white space.
+pub fn skip_space(text: &[u8], mut at: usize) -> usize {
+    while at < text.len() && is_space(text[at]) {
+        at += 1;
+    }
+    at
+}
+
+/// Scans the value that begins at `from` (white space before it is skipped).
+///
+/// The text must be UTF-8 (or WTF-8); bytes at or above 0x80 are only looked at inside strings. Any depth is accepted.
+pub fn scan(text: &[u8], from: usize, tape: &mut Tape) -> Outcome {
+    tape.slots.clear();
+    tape.open.clear();
+    if text.len() > MAX_TEXT {
+        return Outcome::Failed { at: from };
+    }
+    let mut at = from;
+    loop {
+        // A value must begin here.
+        at = skip_space(text, at);
+        let Some(&byte) = text.get(at) else { return Outcome::Failed { at } };
+        match byte {
+            b'"' => match string_end(text, at) {
+                Ok((end, flags)) => {
+                    push(tape, at, end, Kind::String, flags);
+                    at = end;
+                }
+                Err(at) => return Outcome::Failed { at },
+            },
+            b'{' => {
+                tape.open.push(tape.slots.len() as u32);
+                push(tape, at, at + 1, Kind::Object, 0);
+                at = skip_space(text, at + 1);
+                if text.get(at) == Some(&b'}') {
+                    close(text, tape, at + 1);
+                    at += 1;
+                } else {
+                    match key(text, at, tape) {
+                        Ok(next) => at = next,
+                        Err(at) => return Outcome::Failed { at },
+                    }
+                    continue;
+                }
+            }
+            b'[' => {
+                tape.open.push(tape.slots.len() as u32);
+                push(tape, at, at + 1, Kind::Array, 0);
+                at = skip_space(text, at + 1);
+                if text.get(at) == Some(&b']') {
+                    close(text, tape, at + 1);
+                    at += 1;
+                } else {
+                    continue;
+                }
+            }
+            b'-' | b'0'..=b'9' => match number_end(text, at) {
+                Ok(end) => {
+                    push(tape, at, end, Kind::Number, 0);
+                    at = end;
+                }
+                Err(at) => return Outcome::Failed { at },
+            },
+            b't' if text[at..].starts_with(b"true") => {
+                push(tape, at, at + 4, Kind::Bool, flag::TRUE);
+                at += 4;
+            }
+            b'f' if text[at..].starts_with(b"false") => {
+                push(tape, at, at + 5, Kind::Bool, 0);
+                at += 5;
+            }
+            b'n' if text[at..].starts_with(b"null") => {
+                push(tape, at, at + 4, Kind::Null, 0);
+                at += 4;
+            }
+            _ => return Outcome::Failed { at: token_end(text, at) },
+        }
+        // A value ended here: close what can be closed, then find the next place for a value.
+        loop {
+            let Some(&container) = tape.open.last() else { return Outcome::Complete { end: at } };
+            at = skip_space(text, at);
+            let object = tape.slots[container as usize].kind == Kind::Object;
+            match text.get(at) {
+                Some(b',') if object => match key(text, skip_space(text, at + 1), tape) {
+                    Ok(next) => {
+                        at = next;
+                        break;
+                    }
+                    Err(at) => return Outcome::Failed { at },
+                },
+                Some(b',') => {
+                    at += 1;
+                    break;
+                }
+                Some(b'}') if object => close(text, tape, at + 1),
+                Some(b']') if !object => close(text, tape, at + 1),
+                Some(_) => return Outcome::Failed { at: token_end(text, at) },
+                None => return Outcome::Failed { at },
+            }
+            at += 1;
+        }
+    }
+}
+
+fn push(tape: &mut Tape, start: usize, end: usize, kind: Kind, flags: u8) {
+    let next = tape.slots.len() as u32 + 1;
+    tape.slots.push(Slot { start: start as u32, end: end as u32, next, kind, flags });
+}
+
+/// Reads `"key" :` at `at`; the answer is the first byte behind the colon.
+fn key(text: &[u8], at: usize, tape: &mut Tape) -> Result<usize, usize> {
+    if text.get(at) != Some(&b'"') {
+        return Err(if at < text.len() { token_end(text, at) } else { at });
+    }
+    let (end, flags) = string_end(text, at)?;
+    push(tape, at, end, Kind::String, flags);
+    let colon = skip_space(text, end);
+    match text.get(colon) {
+        Some(b':') => Ok(colon + 1),
+        Some(_) => Err(token_end(text, colon)),
+        None => Err(colon),
+    }
+}
+
+/// Closes the innermost container, whose text ends before `end`.
+fn close(text: &[u8], tape: &mut Tape, end: usize) {
+    let Some(container) = tape.open.pop() else { return };
+    let next = tape.slots.len() as u32;
+    let flags = if tape.slots[container as usize].kind == Kind::Object { object_flags(text, tape, container) } else { 0 };
+    let slot = &mut tape.slots[container as usize];
+    slot.end = end as u32;
+    slot.next = next;
+    slot.flags = flags;
+}
+
+/// Looks through the keys of the object that is being closed: repeated ones, array indices.
+fn object_flags(text: &[u8], tape: &Tape, object: u32) -> u8 {
+    let end = tape.slots.len();
+    let mut flags = 0;
+    let mut at = object as usize + 1;
+    let mut keys = 0usize;
+    let mut escaped = false;
+    // One bit for each length and first byte that was seen: most objects are proved free of duplicates by it.
+    let mut seen = 0u128;
+    let mut suspicious = false;
+    while at < end {
+        let key = tape.slots[at];
+        let raw = &text[key.start as usize + 1..key.end as usize - 1];
+        escaped |= key.flags & flag::ESCAPED != 0;
+        let first = raw.first().copied().unwrap_or(0);
+        if first.is_ascii_digit() && super::value::array_index(raw).is_some() {
+            flags |= flag::INDEX_KEY;
+        }
+        let last = raw.last().copied().unwrap_or(0);
+        let bit = (raw.len() as u32).wrapping_mul(41) ^ u32::from(first).wrapping_mul(7) ^ u32::from(last).wrapping_mul(19);
+        let bit = 1u128 << (bit & 127);
+        suspicious |= seen & bit != 0;
+        seen |= bit;
+        keys += 1;
+        at = tape.slots[at + 1].next as usize;
+    }
+    if escaped {
+        // An escape may hide a digit or a twin: decide by the decoded keys.
+        let decoded: Vec<Vec<u8>> = written_keys(tape, object).map(|s| super::text::unescape(&text[s.start as usize + 1..s.end as usize - 1])).collect();
+        if decoded.iter().any(|k| super::value::array_index(k).is_some()) {
+            flags |= flag::INDEX_KEY;
+        }
+        let distinct: std::collections::HashSet<&[u8]> = decoded.iter().map(Vec::as_slice).collect();
+        return if distinct.len() < keys { flags | flag::DUPLICATE_KEY } else { flags };
+    }
+    if suspicious {
+        let raw = |s: Slot| &text[s.start as usize..s.end as usize];
+        let repeated = if keys <= 16 {
+            let list: Vec<Slot> = written_keys(tape, object).collect();
+            list.iter().enumerate().any(|(i, a)| list[..i].iter().any(|b| raw(*a) == raw(*b)))
+        } else {
+            written_keys(tape, object).map(raw).collect::<std::collections::HashSet<_>>().len() < keys
+        };
+        if repeated {
+            flags |= flag::DUPLICATE_KEY;
+        }
+    }
+    flags
+}
+
+fn written_keys(tape: &Tape, object: u32) -> impl Iterator<Item = Slot> + '_ {
+    let mut at = object as usize + 1;
+    std::iter::from_fn(move || {
+        let key = *tape.slots.get(at)?;
+        at = tape.slots.get(at + 1)?.next as usize;
+        Some(key)
+    })
+}
+
+/// End of the string token that begins with the quote at `at`, and its flags; or where the lexer stood when it failed.
+fn string_end(text: &[u8], at: usize) -> Result<(usize, u8), usize> {
+    let mut i = at + 1;
+    let mut flags = 0;
+    loop {
+        i += plain_run(&text[i..]);
+        match text.get(i) {
+            Some(b'"') => return Ok((i + 1, flags)),
+            Some(b'\\') => {
+                flags = flag::ESCAPED;
+                match text.get(i + 1) {
+                    Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => i += 2,
+                    Some(b'u') => {
+                        let digits = text[i + 2..].iter().take(4).take_while(|b| b.is_ascii_hexdigit()).count();
+                        if digits < 4 {
+                            return Err(cut_escape(text, i));
+                        }
+                        i += 6;
+                    }
+                    Some(_) => return Err(i + 1),
+                    None => return Err(i + 1),
+                }
+            }
+            Some(_) => return Err(i),
+            None => return Err(i),
+        }
+    }
+}
+
+/// A `\u` with fewer than four hex digits fails where it stands, also when the text ends there.
+fn cut_escape(_text: &[u8], backslash: usize) -> usize {
+    backslash + 1
+}
+
+/// Number of bytes before the first quote, backslash or control character.
+fn plain_run(bytes: &[u8]) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    let mut i = 0;
+    // Eight bytes at a time: the lowest set high bit marks the first special byte exactly.
+    while let Some(chunk) = bytes.get(i..i + 8) {
+        let Ok(chunk) = <[u8; 8]>::try_from(chunk) else { break };
+        let word = u64::from_le_bytes(chunk);
+        let quote = word ^ (ONES * 0x22);
+        let slash = word ^ (ONES * 0x5C);
+        let special = (quote.wrapping_sub(ONES) & !quote) | (slash.wrapping_sub(ONES) & !slash) | (word.wrapping_sub(ONES * 0x20) & !word);
+        let special = special & HIGH;
+        if special != 0 {
+            return i + (special.trailing_zeros() / 8) as usize;
+        }
+        i += 8;
+        if i >= 64 {
+            i += long_plain_run(&bytes[i..]);
+        }
+    }
+    while i < bytes.len() && bytes[i] != b'"' && bytes[i] != b'\\' && bytes[i] >= 0x20 {
+        i += 1;
+    }
+    i
+}
+
+/// The same in whole blocks of 64 for long strings; the compiler turns the fold into vector code.
+fn long_plain_run(bytes: &[u8]) -> usize {
+    let mut i = 0;
+    for block in bytes.chunks_exact(64) {
+        if block.iter().fold(false, |hit, b| hit | (*b == b'"') | (*b == b'\\') | (*b < 0x20)) {
+            break;
+        }
+        i += 64;
+    }
+    i
+}
+
+/// End of the number token at `at`. An exponent without digits is not part of it.
+fn number_end(text: &[u8], at: usize) -> Result<usize, usize> {
+    let digits = |mut i: usize| {
+        while text.get(i).is_some_and(u8::is_ascii_digit) {
+            i += 1;
+        }
+        i
+    };
+    let mut i = at + usize::from(text[at] == b'-');
+    i = match text.get(i) {
+        Some(b'0') => i + 1,
+        Some(b'1'..=b'9') => digits(i),
+        _ => return Err(i),
+    };
+    if text.get(i) == Some(&b'.') {
+        let end = digits(i + 1);
+        if end == i + 1 {
+            return Err(end);
+        }
+        i = end;
+    }
+    if matches!(text.get(i), Some(b'e' | b'E')) {
+        let sign = i + 1 + usize::from(matches!(text.get(i + 1), Some(b'+' | b'-')));
+        let end = digits(sign);
+        if end > sign {
+            i = end;
+        }
+    }
+    Ok(i)
+}
+
+/// End of whatever token stands at `at`, for a token that the grammar does not allow there.
+fn token_end(text: &[u8], at: usize) -> usize {
+    match text[at] {
+        b'"' => string_end(text, at).map_or_else(|at| at, |(end, _)| end),
+        b'-' | b'0'..=b'9' => number_end(text, at).unwrap_or_else(|at| at),
+        b'[' | b']' | b'{' | b'}' | b':' | b',' | b'(' | b')' | b';' | b'=' | b'.' => at + 1,
+        b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'$' => {
+            for word in [&b"true"[..], b"false", b"null"] {
+                if text[at..].starts_with(word) {
+                    return at + word.len();
+                }
+            }
+            let word = text[at..].iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_' || **b == b'$').count();
+            at + word
+        }
+        _ => at,
+    }
+}

@@ -1,0 +1,170 @@
+//! The borrowed form of a value: a flat list of nodes with byte spans over the text they were scanned from.
+//!
+//! A [`Tape`] is reused from record to record, so that a check allocates nothing per record.
+
+use super::view::{Kind, View};
+use std::borrow::Cow;
+
+/// One value (or object key) of a tape.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    /// First byte of the value's text, from the beginning of the scanned text.
+    pub start: u32,
+    /// First byte behind the value's text.
+    pub end: u32,
+    /// Index of the first slot behind this value and everything in it.
+    pub next: u32,
+    /// What it is; object keys are strings that stand before their value.
+    pub kind: Kind,
+    /// `flag::*`.
+    pub flags: u8,
+}
+
+pub(crate) mod flag {
+    /// A string whose text holds a backslash.
+    pub const ESCAPED: u8 = 1;
+    /// An object that repeats a key.
+    pub const DUPLICATE_KEY: u8 = 2;
+    /// An object that has a key which JavaScript sorts before the others (an array index).
+    pub const INDEX_KEY: u8 = 4;
+    /// `true` (on a boolean).
+    pub const TRUE: u8 = 8;
+}
+
+/// The scanned values of one text.
+#[derive(Default, Debug)]
+pub struct Tape {
+    pub(crate) slots: Vec<Slot>,
+    /// Containers that are open while scanning; kept for its allocation.
+    pub(crate) open: Vec<u32>,
+}
+
+/// A value on a tape, together with the text it was scanned from.
+#[derive(Clone, Copy)]
+pub struct Node<'a> {
+    pub(crate) text: &'a [u8],
+    pub(crate) tape: &'a Tape,
+    pub(crate) at: u32,
+}
+
+impl Tape {
+    /// The value that the last successful scan left here. `text` must be the text that was scanned.
+    pub fn root<'a>(&'a self, text: &'a [u8]) -> Option<Node<'a>> {
+        (!self.slots.is_empty()).then_some(Node { text, tape: self, at: 0 })
+    }
+}
+
+impl<'a> Node<'a> {
+    fn slot(self) -> Slot {
+        self.tape.slots[self.at as usize]
+    }
+    fn at(self, at: u32) -> Self {
+        Node { at, ..self }
+    }
+    /// Byte span of the value's text in the scanned text.
+    pub fn span(self) -> (usize, usize) {
+        let slot = self.slot();
+        (slot.start as usize, slot.end as usize)
+    }
+    /// The value's JSON text as it stands in the file.
+    pub fn raw(self) -> &'a [u8] {
+        let (start, end) = self.span();
+        &self.text[start..end]
+    }
+    /// True when this object itself repeats a key.
+    pub fn repeats_a_key(self) -> bool {
+        self.slot().flags & flag::DUPLICATE_KEY != 0
+    }
+    /// The members of an object as they are written: every duplicate, in text order, keys as nodes.
+    pub fn written_members(self) -> impl Iterator<Item = (Node<'a>, Node<'a>)> {
+        let slot = self.slot();
+        let (mut at, end) = if slot.kind == Kind::Object { (self.at + 1, slot.next) } else { (0, 0) };
+        std::iter::from_fn(move || {
+            if at >= end {
+                return None;
+            }
+            let key = self.at(at);
+            let value = self.at(at + 1);
+            at = value.slot().next;
+            Some((key, value))
+        })
+    }
+    /// The text between the quotes of a string (or key), escapes as written.
+    pub fn raw_str(self) -> Option<&'a [u8]> {
+        let slot = self.slot();
+        (slot.kind == Kind::String).then(|| &self.text[slot.start as usize + 1..slot.end as usize - 1])
+    }
+    /// True for a string with at least one escape.
+    pub fn is_escaped(self) -> bool {
+        self.slot().flags & flag::ESCAPED != 0
+    }
+    fn key_is(self, key: &[u8]) -> bool {
+        match self.raw_str() {
+            Some(raw) if !self.is_escaped() => raw == key,
+            Some(raw) => super::text::unescape(raw) == key,
+            None => false,
+        }
+    }
+    /// Every value below and including this one in text order, with the key each one stands under (array elements
+    /// inherit none). Iterates; never recurses.
+    pub fn descend(self) -> impl Iterator<Item = Node<'a>> {
+        let end = self.slot().next;
+        (self.at..end).map(move |at| self.at(at))
+    }
+}
+
+impl<'a> View<'a> for Node<'a> {
+    fn kind(self) -> Kind {
+        self.slot().kind
+    }
+    fn get(self, key: &str) -> Option<Self> {
+        let key = key.as_bytes();
+        if self.slot().flags & flag::DUPLICATE_KEY == 0 {
+            self.written_members().find(|(k, _)| k.key_is(key)).map(|(_, v)| v)
+        } else {
+            self.written_members().filter(|(k, _)| k.key_is(key)).last().map(|(_, v)| v)
+        }
+    }
+    fn as_str(self) -> Option<Cow<'a, [u8]>> {
+        let raw = self.raw_str()?;
+        Some(if self.is_escaped() { Cow::Owned(super::text::unescape(raw)) } else { Cow::Borrowed(raw) })
+    }
+    fn as_f64(self) -> Option<f64> {
+        (self.kind() == Kind::Number).then(|| super::number::parse(self.raw()))
+    }
+    fn as_bool(self) -> Option<bool> {
+        let slot = self.slot();
+        (slot.kind == Kind::Bool).then_some(slot.flags & flag::TRUE != 0)
+    }
+    fn items(self) -> impl Iterator<Item = Self> {
+        let slot = self.slot();
+        let (mut at, end) = if slot.kind == Kind::Array { (self.at + 1, slot.next) } else { (0, 0) };
+        std::iter::from_fn(move || {
+            if at >= end {
+                return None;
+            }
+            let item = self.at(at);
+            at = item.slot().next;
+            Some(item)
+        })
+    }
+    fn members(self) -> impl Iterator<Item = (Cow<'a, [u8]>, Self)> {
+        let plain = self.slot().flags & (flag::DUPLICATE_KEY | flag::INDEX_KEY) == 0;
+        let ordered = if plain { Vec::new() } else { self.javascript_order() };
+        let written = plain.then(|| self.written_members().map(|(k, v)| (k.as_str().unwrap_or_default(), v)));
+        written.into_iter().flatten().chain(ordered)
+    }
+}
+
+impl<'a> Node<'a> {
+    /// Members in JavaScript's order when it differs from the order they are written in.
+    fn javascript_order(self) -> Vec<(Cow<'a, [u8]>, Self)> {
+        let mut seen: indexmap::IndexMap<Cow<'a, [u8]>, Node<'a>> = indexmap::IndexMap::new();
+        for (key, value) in self.written_members() {
+            seen.insert(key.as_str().unwrap_or_default(), value);
+        }
+        let mut members: Vec<_> = seen.into_iter().collect();
+        members.sort_by_key(|(key, _)| super::value::array_index(key).map_or(u64::MAX, u64::from));
+        members
+    }
+}

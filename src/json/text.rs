@@ -1,0 +1,168 @@
+//! Decoding of bytes to text as gjc's runtime does it (spec 01 §2.2), and of JSON string escapes.
+
+/// How the lenient file reader (L) decodes a file (the paragraph in `tests/vectors/README.md`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Encoding {
+    /// UTF-8; `bom` bytes of byte order mark are dropped (0 or 3).
+    Utf8 {
+        /// Length of the dropped mark.
+        bom: usize,
+    },
+    /// UTF-16LE behind `FF FE`.
+    Utf16Le,
+}
+
+/// The encoding that the first bytes of a file select.
+pub fn sniff(head: &[u8]) -> Encoding {
+    if head.starts_with(&[0xFF, 0xFE]) {
+        Encoding::Utf16Le
+    } else if head.starts_with(&[0xEF, 0xBB, 0xBF]) {
+        Encoding::Utf8 { bom: 3 }
+    } else {
+        Encoding::Utf8 { bom: 0 }
+    }
+}
+
+/// Whole-file decoding of reader L: the mark dropped, UTF-16LE transcoded, each maximal bad subsequence one U+FFFD.
+pub fn decode_lossy(bytes: &[u8]) -> std::borrow::Cow<'_, [u8]> {
+    match sniff(bytes) {
+        Encoding::Utf8 { bom } => utf8_lossy(&bytes[bom..]),
+        Encoding::Utf16Le => std::borrow::Cow::Owned(utf16le_lossy(&bytes[2..])),
+    }
+}
+
+/// UTF-8 with one U+FFFD per maximal bad subsequence; borrowed when nothing had to be replaced.
+pub fn utf8_lossy(bytes: &[u8]) -> std::borrow::Cow<'_, [u8]> {
+    if simdutf8::basic::from_utf8(bytes).is_ok() {
+        return std::borrow::Cow::Borrowed(bytes);
+    }
+    match String::from_utf8_lossy(bytes) {
+        std::borrow::Cow::Borrowed(text) => std::borrow::Cow::Borrowed(text.as_bytes()),
+        std::borrow::Cow::Owned(text) => std::borrow::Cow::Owned(text.into_bytes()),
+    }
+}
+
+/// UTF-16LE to UTF-8; an odd last byte is dropped, a lone surrogate becomes U+FFFD.
+pub fn utf16le_lossy(bytes: &[u8]) -> Vec<u8> {
+    let units = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+    let text: String = char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+    text.into_bytes()
+}
+
+/// Offset of the first byte that fatal UTF-8 decoding refuses.
+pub fn first_invalid_utf8(bytes: &[u8]) -> Option<usize> {
+    simdutf8::compat::from_utf8(bytes).err().map(|error| error.valid_up_to())
+}
+
+/// The WTF-8 of the text between the quotes of a scanned string token.
+pub fn unescape(raw: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some(backslash) = memchr::memchr(b'\\', rest) {
+        push_wtf8(&mut out, &rest[..backslash]);
+        let (unit, taken) = match rest.get(backslash + 1) {
+            Some(b'u') => (hex4(rest.get(backslash + 2..backslash + 6)), 6),
+            Some(b'b') => (8, 2),
+            Some(b'f') => (12, 2),
+            Some(b'n') => (10, 2),
+            Some(b'r') => (13, 2),
+            Some(b't') => (9, 2),
+            Some(other) => (u32::from(*other), 2),
+            None => break,
+        };
+        push_unit(&mut out, unit);
+        rest = rest.get(backslash + taken..).unwrap_or_default();
+    }
+    push_wtf8(&mut out, rest);
+    out
+}
+
+fn hex4(digits: Option<&[u8]>) -> u32 {
+    digits.unwrap_or_default().iter().fold(0, |value, digit| value * 16 + (*digit as char).to_digit(16).unwrap_or(0))
+}
+
+/// Appends one UTF-16 unit, joining it with a high surrogate before it.
+pub fn push_unit(out: &mut Vec<u8>, unit: u32) {
+    let encoded = match unit {
+        0..=0x7F => {
+            out.push(unit as u8);
+            return;
+        }
+        0x80..=0x7FF => {
+            out.extend([0xC0 | (unit >> 6) as u8, 0x80 | (unit & 0x3F) as u8]);
+            return;
+        }
+        _ => [0xE0 | (unit >> 12) as u8, 0x80 | (unit >> 6 & 0x3F) as u8, 0x80 | (unit & 0x3F) as u8],
+    };
+    push_wtf8(out, &encoded);
+}
+
+/// Appends WTF-8 to WTF-8; a high surrogate at the seam joins with a low one.
+pub fn push_wtf8(out: &mut Vec<u8>, tail: &[u8]) {
+    if let (Some(high), Some(low)) = (trailing_high_surrogate(out), leading_low_surrogate(tail)) {
+        out.truncate(out.len() - 3);
+        let scalar = 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
+        let mut buffer = [0; 4];
+        let joined = char::from_u32(scalar).unwrap_or(char::REPLACEMENT_CHARACTER).encode_utf8(&mut buffer);
+        out.extend_from_slice(joined.as_bytes());
+        out.extend_from_slice(&tail[3..]);
+    } else {
+        out.extend_from_slice(tail);
+    }
+}
+
+/// The lone surrogate that three WTF-8 bytes encode, if they do.
+pub fn surrogate(bytes: &[u8]) -> Option<u32> {
+    match bytes {
+        [0xED, second @ 0xA0..=0xBF, third, ..] => Some(0xD000 | u32::from(second & 0x3F) << 6 | u32::from(third & 0x3F)),
+        _ => None,
+    }
+}
+
+fn trailing_high_surrogate(bytes: &[u8]) -> Option<u32> {
+    let tail = bytes.len().checked_sub(3).map(|at| &bytes[at..])?;
+    surrogate(tail).filter(|unit| *unit < 0xDC00)
+}
+
+fn leading_low_surrogate(bytes: &[u8]) -> Option<u32> {
+    surrogate(bytes).filter(|unit| *unit >= 0xDC00)
+}
+
+/// The UTF-16 units of WTF-8 text.
+pub fn units(wtf8: &[u8]) -> impl Iterator<Item = u16> + '_ {
+    let mut at = 0;
+    let mut low = None;
+    std::iter::from_fn(move || {
+        if let Some(unit) = low.take() {
+            return Some(unit);
+        }
+        let first = *wtf8.get(at)?;
+        let byte = |i: usize| u32::from(wtf8.get(at + i).copied().unwrap_or(0x80) & 0x3F);
+        let (scalar, length) = match first {
+            0..=0x7F => (u32::from(first), 1),
+            0x80..=0xDF => (u32::from(first & 0x1F) << 6 | byte(1), 2),
+            0xE0..=0xEF => (u32::from(first & 0x0F) << 12 | byte(1) << 6 | byte(2), 3),
+            _ => (u32::from(first & 0x07) << 18 | byte(1) << 12 | byte(2) << 6 | byte(3), 4),
+        };
+        at += length;
+        if scalar < 0x10000 {
+            return Some(scalar as u16);
+        }
+        low = Some(0xDC00 | ((scalar - 0x10000) & 0x3FF) as u16);
+        Some(0xD800 | ((scalar - 0x10000) >> 10) as u16)
+    })
+}
+
+/// WTF-8 from UTF-16 units.
+pub fn from_units(units: impl IntoIterator<Item = u16>) -> Vec<u8> {
+    let mut out = Vec::new();
+    for unit in units {
+        push_unit(&mut out, u32::from(unit));
+    }
+    out
+}
+
+/// WTF-8 with every lone surrogate as U+FFFD.
+pub fn wtf8_lossy(wtf8: &[u8]) -> String {
+    char::decode_utf16(units(wtf8)).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+}

@@ -1,0 +1,3 @@
+//! temp
+pub mod finding;
+pub mod json;
