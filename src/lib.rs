@@ -1,3 +1,33 @@
-//! temp
+//! gjc-fsck: reference implementation, conformance toolkit and fsck for the session storage of the coding agent
+//! Gajae-Code (gjc).
+//!
+//! The map of the crate, in the direction of knowledge (a room may use every room before it, never one behind it):
+//!
+//! | room | what may happen in it |
+//! |---|---|
+//! | [`json`] | JavaScript-exact JSON: read, hold, write |
+//! | [`fsys`] | the only room that touches the file system |
+//! | [`finding`] | what a check pushes |
+//! | [`transcript`] | one `.jsonl`: readers, entries, patches, migration, tree, context, what a writer stores |
+//! | [`agent`] | what an agent directory holds: scopes, bindings, legacy directories, locks, receipts, blobs |
+//! | [`gc`] | retirement receipts, owners, quotas |
+//! | [`session`] | the reference session manager |
+//! | [`check`] | one room per area of codes: declares them and pushes findings |
+//! | [`repair`], [`corpus`] | the copy-retain migration; conformance cases |
+//! | [`report`] | overrides, order, counts, fingerprints |
+//! | [`render`] | human, concise, json |
+//! | [`cli`] | one file per command, thin |
+
+pub mod agent;
+pub mod check;
+pub mod cli;
+pub mod corpus;
 pub mod finding;
+pub mod fsys;
+pub mod gc;
 pub mod json;
+pub mod render;
+pub mod repair;
+pub mod report;
+pub mod session;
+pub mod transcript;

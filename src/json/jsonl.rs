@@ -300,7 +300,14 @@ impl<R: Read> Lines<R> {
         let text: &[u8] = if self.decoded.is_empty() { &self.window[self.at - line_len..self.at] } else { &self.decoded };
         let node = self.tape.root(text)?;
         let (start, end) = node.span();
-        Some(Event::Value(Found { node, line: number, last_line: number, offset: offset + start as u64, text: &text[start..end], discarded: &[] }))
+        Some(Event::Value(Found {
+            node,
+            line: number,
+            last_line: number,
+            offset: offset + start as u64,
+            text: &text[start..end],
+            discarded: &[],
+        }))
     }
 
     fn next_line(&mut self) -> io::Result<Option<Event<'_>>> {
@@ -362,7 +369,16 @@ impl<R: Read> Lines<R> {
             }
         }
         let value = if strict == Strict::Value { self.tape.root(piece) } else { None };
-        Ok(Some(Event::Line(Line { number, offset, raw: &self.window[begin..end], text, has_lf: lf.is_some(), invalid_utf8, strict, value })))
+        Ok(Some(Event::Line(Line {
+            number,
+            offset,
+            raw: &self.window[begin..end],
+            text,
+            has_lf: lf.is_some(),
+            invalid_utf8,
+            strict,
+            value,
+        })))
     }
 
     /// Asks the lenient reader for the value that begins on the line at window position `at` and file offset `offset`.

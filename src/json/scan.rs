@@ -51,7 +51,9 @@ pub fn scan(text: &[u8], from: usize, tape: &mut Tape) -> Outcome {
     loop {
         // A value must begin here.
         at = skip_space(text, at);
-        let Some(&byte) = text.get(at) else { return Outcome::Failed { at } };
+        let Some(&byte) = text.get(at) else {
+            return Outcome::Failed { at };
+        };
         match byte {
             b'"' => match string_end(text, at) {
                 Ok((end, flags)) => {
@@ -105,11 +107,15 @@ pub fn scan(text: &[u8], from: usize, tape: &mut Tape) -> Outcome {
                 push(tape, at, at + 4, Kind::Null, 0);
                 at += 4;
             }
-            _ => return Outcome::Failed { at: token_end(text, at) },
+            _ => {
+                return Outcome::Failed { at: token_end(text, at) };
+            }
         }
         // A value ended here: close what can be closed, then find the next place for a value.
         loop {
-            let Some(&container) = tape.open.last() else { return Outcome::Complete { end: at } };
+            let Some(&container) = tape.open.last() else {
+                return Outcome::Complete { end: at };
+            };
             at = skip_space(text, at);
             let object = tape.slots[container as usize].kind == Kind::Object;
             match text.get(at) {
@@ -126,7 +132,9 @@ pub fn scan(text: &[u8], from: usize, tape: &mut Tape) -> Outcome {
                 }
                 Some(b'}') if object => close(text, tape, at + 1),
                 Some(b']') if !object => close(text, tape, at + 1),
-                Some(_) => return Outcome::Failed { at: token_end(text, at) },
+                Some(_) => {
+                    return Outcome::Failed { at: token_end(text, at) };
+                }
                 None => return Outcome::Failed { at },
             }
             at += 1;
@@ -156,7 +164,9 @@ fn key(text: &[u8], at: usize, tape: &mut Tape) -> Result<usize, usize> {
 
 /// Closes the innermost container, whose text ends before `end`.
 fn close(text: &[u8], tape: &mut Tape, end: usize) {
-    let Some(container) = tape.open.pop() else { return };
+    let Some(container) = tape.open.pop() else {
+        return;
+    };
     let next = tape.slots.len() as u32;
     let flags = if tape.slots[container as usize].kind == Kind::Object { object_flags(text, tape, container) } else { 0 };
     let slot = &mut tape.slots[container as usize];
@@ -193,7 +203,8 @@ fn object_flags(text: &[u8], tape: &Tape, object: u32) -> u8 {
     }
     if escaped {
         // An escape may hide a digit or a twin: decide by the decoded keys.
-        let decoded: Vec<Vec<u8>> = written_keys(tape, object).map(|s| super::text::unescape(&text[s.start as usize + 1..s.end as usize - 1])).collect();
+        let decoded: Vec<Vec<u8>> =
+            written_keys(tape, object).map(|s| super::text::unescape(&text[s.start as usize + 1..s.end as usize - 1])).collect();
         if decoded.iter().any(|k| super::value::array_index(k).is_some()) {
             flags |= flag::INDEX_KEY;
         }
@@ -265,7 +276,9 @@ fn plain_run(bytes: &[u8]) -> usize {
     let mut i = 0;
     // Eight bytes at a time: the lowest set high bit marks the first special byte exactly.
     while let Some(chunk) = bytes.get(i..i + 8) {
-        let Ok(chunk) = <[u8; 8]>::try_from(chunk) else { break };
+        let Ok(chunk) = <[u8; 8]>::try_from(chunk) else {
+            break;
+        };
         let word = u64::from_le_bytes(chunk);
         let quote = word ^ (ONES * 0x22);
         let slash = word ^ (ONES * 0x5C);

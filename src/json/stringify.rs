@@ -29,7 +29,9 @@ pub fn write(value: &Value, out: &mut Vec<u8>) {
             }
             None => {}
         }
-        let Some((frame, first)) = stack.last_mut() else { return };
+        let Some((frame, first)) = stack.last_mut() else {
+            return;
+        };
         match frame {
             Frame::Array(items) => match items.next() {
                 Some(item) => {

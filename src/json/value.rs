@@ -243,7 +243,9 @@ impl Value {
     pub fn parse(text: &[u8]) -> Option<Value> {
         let mut tape = super::tape::Tape::default();
         match super::scan::scan(text, 0, &mut tape) {
-            super::scan::Outcome::Complete { end } if super::scan::skip_space(text, end) == text.len() => tape.root(text).map(Value::from_node),
+            super::scan::Outcome::Complete { end } if super::scan::skip_space(text, end) == text.len() => {
+                tape.root(text).map(Value::from_node)
+            }
             _ => None,
         }
     }

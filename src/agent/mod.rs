@@ -1,0 +1,2 @@
+//! What an agent directory holds: layout, walk, identity and digest, binding, legacy directories, locks, migration
+//! receipts, tombstones, replacement receipts, blobs (spec 02, spec 04 §5).

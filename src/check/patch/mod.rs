@@ -1,0 +1,3 @@
+//! The area *patch* of spec 05: its codes and the pass that reports them.
+
+pub mod codes;

@@ -1,0 +1,3 @@
+//! The area *retirement receipt* of spec 05: its codes and the pass that reports them.
+
+pub mod codes;

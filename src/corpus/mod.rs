@@ -1,0 +1,1 @@
+//! Conformance cases: format, runner, expected failures, golden differences between releases and versions.

@@ -1,0 +1,1 @@
+//! Renderers: human, concise, json. They never decide, they show a report.

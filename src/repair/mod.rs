@@ -1,0 +1,1 @@
+//! Repair, and only by the documented copy-retain migration: plan, apply, proof (spec 02 §6).

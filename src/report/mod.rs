@@ -1,0 +1,1 @@
+//! The report: severity overrides, limits, order, counts, verdicts, gauges, fingerprints. Never prints.
