@@ -1,6 +1,80 @@
 //! The command line: one file per command, thin. The only room that prints and that reads the environment.
+//!
+//! A command is a file with `Args` and `run(&Args, &mut Console) -> Result<Status, Failure>`, one variant of [`Command`] and
+//! one line of [`dispatch`]. `run` asks the rooms for values, writes them with [`Console::out`] and answers exit bits.
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+pub mod codes;
+pub mod console;
+pub mod environment;
+pub mod explain;
+pub mod options;
+pub mod records;
+
+pub use crate::report::status::Status;
+pub use console::{Console, Failure};
+pub use environment::Environment;
+pub use options::Options;
+
+/// Checks the session storage of the coding agent gjc, and says what gjc itself would do with it.
+///
+/// Exit status, summed: 0 clean, 1 repaired copy written, 2 inconclusive (a capacity is reached, or the tree moved),
+/// 4 findings at or above --fail-on, 8 something could not be read, 16 wrong usage, 32 cancelled.
+#[derive(Parser, Debug)]
+#[command(name = "gjc-fsck", version, max_term_width = 100, subcommand_value_name = "COMMAND")]
+pub struct Cli {
+    /// What applies to every command.
+    #[command(flatten)]
+    pub options: Options,
+    /// Which command; `check` when none is named.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// The commands of design §5.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Explain a code or one of gjc's own error tokens
+    Explain(explain::Args),
+    /// List every code
+    Codes(codes::Args),
+    /// Print each record that gjc's lenient reader yields, as its JSON.stringify text, one a line
+    Records(records::Args),
+}
+
+/// Runs one command.
+///
+/// # Errors
+/// What the command could not do; the caller turns it into words and exit bits.
+pub fn dispatch(command: &Command, console: &mut Console) -> Result<Status, Failure> {
+    match command {
+        Command::Explain(args) => explain::run(args, console),
+        Command::Codes(args) => codes::run(args, console),
+        Command::Records(args) => records::run(args, console),
+    }
+}
 
 /// Parses the arguments, runs the command, and answers its exit status (design §5).
-pub fn main() -> std::process::ExitCode {
-    std::process::ExitCode::SUCCESS
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are answers, not errors. Nobody reads the text of a closed pipe.
+            let status = if error.use_stderr() { Status::USAGE } else { Status::CLEAN };
+            let _ = error.print();
+            return status.into();
+        }
+    };
+    // Nothing that runs today writes below what it checks: to stop at once leaves nothing half done. A second handler
+    // cannot exist, so the only failure is a platform without signals, where Ctrl-C keeps its own meaning.
+    let _ = ctrlc::set_handler(|| std::process::exit(i32::from(Status::CANCELLED.bits())));
+
+    let mut console = Console::new(Environment::read(), cli.options);
+    let result = match &cli.command {
+        Some(command) => dispatch(command, &mut console),
+        None => Err(Failure::Usage("name a command; `gjc-fsck --help` lists them".into())),
+    };
+    console.close(result).into()
 }

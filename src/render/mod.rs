@@ -1,1 +1,4 @@
-//! Renderers: human, concise, json. They never decide, they show a report.
+//! The renderers show what the report decided: human (miette lives only here), concise, json. Same report, same bytes.
+
+pub mod explain;
+pub mod style;

@@ -1,1 +1,6 @@
-//! The report: severity overrides, limits, order, counts, verdicts, gauges, fingerprints. Never prints.
+//! The report: release filter, severity overrides, order, counts, exit bits, fingerprints, gauges, verdicts. It decides; the
+//! renderers only show.
+
+pub mod reference;
+pub mod settings;
+pub mod status;

@@ -1,0 +1,82 @@
+//! Where a command writes, and how its failures become words and exit bits.
+
+use super::{Environment, Options, Status};
+use std::io::{self, BufWriter, IsTerminal, Write};
+
+/// Why a command could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// Something could not be read or written: exit bit 8.
+    #[error("{0}")]
+    Operational(String),
+    /// The command line asks for something that does not exist: exit bit 16.
+    #[error("{0}")]
+    Usage(String),
+    /// Writing the answer failed.
+    #[error("cannot write the answer: {0}")]
+    Output(#[from] io::Error),
+}
+
+impl Failure {
+    /// A read or write that failed, with the path in the words.
+    pub fn at(path: &std::path::Path, error: &io::Error) -> Self {
+        Failure::Operational(format!("{}: {error}", path.display()))
+    }
+}
+
+/// What a command sees of the world: the environment as values, the options, and its two outputs.
+pub struct Console {
+    /// The environment, read once.
+    pub environment: Environment,
+    /// The options that apply to every command.
+    pub options: Options,
+    out: BufWriter<io::Stdout>,
+}
+
+impl Console {
+    /// Opens the outputs.
+    pub fn new(environment: Environment, options: Options) -> Self {
+        Console { environment, options, out: BufWriter::with_capacity(1 << 16, io::stdout()) }
+    }
+
+    /// Standard output, buffered.
+    pub fn out(&mut self) -> &mut dyn Write {
+        &mut self.out
+    }
+
+    /// A note for the person at the terminal; silent under `--quiet`. Nobody acts on a note that cannot be written.
+    pub fn note(&self, text: &str) {
+        if !self.options.quiet {
+            let _ = writeln!(io::stderr(), "{text}");
+        }
+    }
+
+    /// True when what goes to standard output may be coloured.
+    pub fn colour(&self) -> bool {
+        self.options.color.wanted(self.environment.colour_by_default && io::stdout().is_terminal())
+    }
+
+    /// True when progress may be drawn on standard error.
+    pub fn progress(&self) -> bool {
+        !self.options.quiet && io::stderr().is_terminal()
+    }
+
+    /// Flushes the answer, puts a failure into words, and answers the exit status. A reader that closed the pipe has
+    /// seen enough: that ends the run quietly.
+    pub fn close(mut self, result: Result<Status, Failure>) -> Status {
+        let flushed = self.out.flush();
+        let failure = match (result, flushed) {
+            (Ok(status), Ok(())) => return status,
+            (Ok(status), Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => return status,
+            (Ok(_), Err(error)) => Failure::Output(error),
+            (Err(failure), _) => failure,
+        };
+        let status = match &failure {
+            Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return Status::CLEAN,
+            Failure::Output(_) | Failure::Operational(_) => Status::OPERATIONAL,
+            Failure::Usage(_) => Status::USAGE,
+        };
+        let _ = writeln!(io::stderr(), "gjc-fsck: {failure}");
+        status
+    }
+}

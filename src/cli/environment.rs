@@ -1,0 +1,50 @@
+//! The one place that reads the environment, the clock and the user. Everything else gets values.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+/// The world outside, as values.
+#[derive(Clone, Debug)]
+pub struct Environment {
+    /// The environment variables.
+    pub variables: BTreeMap<OsString, OsString>,
+    /// The current directory; empty when it is gone.
+    pub current_dir: PathBuf,
+    /// The time at which the run began; ages of residue are measured against it, reports never show it.
+    pub now: SystemTime,
+    /// The effective user.
+    pub uid: u32,
+    /// False when `NO_COLOR` is set (and not empty) or the terminal is `dumb`.
+    pub colour_by_default: bool,
+    /// Columns of the terminal: of standard output, else `COLUMNS`, else 100.
+    pub width: usize,
+}
+
+impl Environment {
+    /// Reads everything once.
+    #[allow(clippy::disallowed_methods, reason = "this is the one place")]
+    pub fn read() -> Self {
+        let variables: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+        let text = |name: &str| variables.get(OsStr::new(name)).filter(|value| !value.is_empty());
+        let columns = || text("COLUMNS").and_then(|columns| columns.to_str()?.parse::<usize>().ok());
+        let width = match terminal_size::terminal_size() {
+            Some((terminal_size::Width(columns), _)) => usize::from(columns),
+            None => columns().unwrap_or(100),
+        };
+        Environment {
+            current_dir: std::env::current_dir().unwrap_or_default(),
+            now: SystemTime::now(),
+            uid: rustix::process::geteuid().as_raw(),
+            colour_by_default: text("NO_COLOR").is_none() && text("TERM").is_none_or(|term| term != "dumb"),
+            width: width.clamp(40, 400),
+            variables,
+        }
+    }
+
+    /// A variable that is set and not empty.
+    pub fn get(&self, name: &str) -> Option<&OsStr> {
+        self.variables.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
+    }
+}

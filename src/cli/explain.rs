@@ -1,0 +1,49 @@
+//! `explain CODE`: what a code, or a token of gjc, means and what to do.
+
+use super::options::Format;
+use super::{Console, Failure, Status};
+use crate::report::reference::{self, CodeEntry, Found};
+use std::io;
+
+/// Arguments of `explain`.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Name of a code, or an error token as gjc prints it
+    #[arg(required = true, value_name = "CODE")]
+    pub codes: Vec<String>,
+}
+
+/// Explains each name.
+///
+/// # Errors
+/// A name that no code and no token has (its neighbours are named), or the answer cannot be written.
+pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
+    let mut found = Vec::new();
+    for name in &args.codes {
+        match reference::find(name) {
+            Found::Codes(codes) => found.extend(codes),
+            Found::Nothing { neighbours } => {
+                let near = match neighbours.is_empty() {
+                    true => "`gjc-fsck codes` lists every code".to_owned(),
+                    false => format!("did you mean {}?", neighbours.join(", ")),
+                };
+                return Err(Failure::Usage(format!("no code and no token of gjc is called `{name}`; {near}")));
+            }
+        }
+    }
+    let (json, colour, width) = (console.options.format == Format::Json, console.colour(), console.environment.width);
+    let out = console.out();
+    if json {
+        let entries: Vec<CodeEntry> = found.into_iter().map(CodeEntry::from).collect();
+        serde_json::to_writer_pretty(&mut *out, &entries).map_err(io::Error::from)?;
+        writeln!(out)?;
+        return Ok(Status::CLEAN);
+    }
+    for (at, code) in found.into_iter().enumerate() {
+        if at > 0 {
+            writeln!(out)?;
+        }
+        out.write_all(crate::render::explain::code(code, colour, width).as_bytes())?;
+    }
+    Ok(Status::CLEAN)
+}

@@ -1,0 +1,51 @@
+//! The page that `explain` shows.
+
+use super::style::{Palette, wrap};
+use crate::finding::{Class, Code, Role};
+use crate::report::reference::{level, releases};
+use std::fmt::Write;
+
+/// The page of one code, for a terminal of `width` columns.
+pub fn code(code: &Code, colour: bool, width: usize) -> String {
+    let palette = Palette::new(colour);
+    let width = width.min(100);
+    let mut page = String::new();
+    // Writing into a String cannot fail.
+    let _ = writeln!(page, "{}  {}", palette.strong(code.name), palette.severity(code.severity, level(code.severity)));
+    let _ = writeln!(page, "{}", wrap(code.summary, 0, width));
+    let mut section = |title: &str, text: &str| {
+        let _ = writeln!(page, "\n{}\n  {}", palette.faint(title), wrap(text, 2, width));
+    };
+    section("What gjc does", code.gjc);
+    section("What to do", code.help);
+    for note in notes(code) {
+        let _ = write!(page, "\n  {}", wrap(&note, 2, width));
+    }
+    page.push('\n');
+    page
+}
+
+/// What else is to be known of a code, one short line each.
+fn notes(code: &Code) -> Vec<String> {
+    let mut notes = Vec::new();
+    match code.class {
+        Some(Class::Capacity) => {
+            notes.push("Capacity: a limit is reached. This is neither damage nor a clean result; exit bit 2.".to_owned())
+        }
+        Some(Class::Transient) => {
+            notes.push("Transient: files moved during the check. Check again when nothing runs; exit bit 2.".to_owned())
+        }
+        None => {}
+    }
+    if code.fatal {
+        notes.push("Its severity cannot be lowered: silence would read as \"clean\".".to_owned());
+    }
+    if code.role == Role::VerdictToken {
+        notes.push("An answer of gjc itself; reported only when no other finding on the same object explains it.".to_owned());
+    }
+    if let Some(token) = code.token {
+        notes.push(format!("gjc's own token: {token}"));
+    }
+    notes.push(format!("Area {} · gjc {} · spec {} · since {}", code.area, releases(code).join(" and "), code.section, code.since));
+    notes
+}

@@ -1,0 +1,99 @@
+//! Colours and line breaking of the texts for people.
+
+use crate::finding::Severity;
+use anstyle::{AnsiColor, Style};
+use unicode_width::UnicodeWidthStr;
+
+/// The colours of one text: all plain when colours are off.
+#[derive(Clone, Copy, Debug)]
+pub struct Palette {
+    on: bool,
+}
+
+impl Palette {
+    /// Colours on or off.
+    pub const fn new(on: bool) -> Self {
+        Palette { on }
+    }
+    /// Whether colours are on.
+    pub const fn on(self) -> bool {
+        self.on
+    }
+    /// `text` in a style.
+    pub fn paint(self, style: Style, text: &str) -> String {
+        if self.on { format!("{style}{text}{style:#}") } else { text.to_owned() }
+    }
+    /// The most important words.
+    pub fn strong(self, text: &str) -> String {
+        self.paint(Style::new().bold(), text)
+    }
+    /// Words that may be overlooked.
+    pub fn faint(self, text: &str) -> String {
+        self.paint(Style::new().dimmed(), text)
+    }
+    /// Good news.
+    pub fn good(self, text: &str) -> String {
+        self.paint(AnsiColor::Green.on_default().bold(), text)
+    }
+    /// A capacity or a moving tree: neither good nor bad.
+    pub fn aside(self, text: &str) -> String {
+        self.paint(AnsiColor::Magenta.on_default().bold(), text)
+    }
+    /// A severity's colour.
+    pub fn severity(self, severity: Severity, text: &str) -> String {
+        let colour = match severity {
+            Severity::Error => AnsiColor::Red,
+            Severity::Warning => AnsiColor::Yellow,
+            Severity::Info => AnsiColor::Cyan,
+        };
+        self.paint(colour.on_default().bold(), text)
+    }
+}
+
+/// Breaks `text` into lines of at most `width` columns at spaces; a longer word stands alone on its line. Lines after the first
+/// begin with `indent` spaces, which count; the first is expected to stand behind as many columns.
+pub fn wrap(text: &str, indent: usize, width: usize) -> String {
+    let room = width.saturating_sub(indent).max(20);
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut used = 0;
+    for word in text.split_whitespace() {
+        let wide = word.width();
+        if used > 0 && used + 1 + wide > room {
+            out.push('\n');
+            out.extend(std::iter::repeat_n(' ', indent));
+            used = 0;
+        } else if used > 0 {
+            out.push(' ');
+            used += 1;
+        }
+        out.push_str(word);
+        used += wide;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_breaks_at_spaces_and_its_other_lines_are_indented() {
+        assert_eq!(wrap("one two three four five six", 4, 24), "one two three four\n    five six");
+    }
+
+    #[test]
+    fn a_word_wider_than_the_line_stays_whole() {
+        assert_eq!(wrap("a /very/long/path/that/does/not/fit b", 0, 20), "a\n/very/long/path/that/does/not/fit\nb");
+    }
+
+    #[test]
+    fn wide_letters_count_twice() {
+        assert_eq!(wrap("가나다라마바사 아자차", 0, 20), "가나다라마바사\n아자차");
+    }
+
+    #[test]
+    fn without_colours_the_text_is_unchanged() {
+        assert_eq!(Palette::new(false).severity(Severity::Error, "error"), "error");
+        assert!(Palette::new(true).severity(Severity::Error, "error").starts_with('\u{1b}'));
+    }
+}

@@ -1,0 +1,130 @@
+//! The table of codes as other forms show it: `explain`, `codes`, `reports/codes.md`, the schema.
+
+use crate::check;
+use crate::finding::{Class, Code, Releases, Role, Severity};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The word for a severity.
+pub const fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "info",
+    }
+}
+
+/// The releases of gjc in which a code can be reported.
+pub const fn releases(code: &Code) -> &'static [&'static str] {
+    match code.releases {
+        Releases::Both => &["0.15", "0.17"],
+        Releases::Only017 => &["0.17"],
+    }
+}
+
+/// The word for a role.
+pub const fn role(role: Role) -> &'static str {
+    match role {
+        Role::Diagnostic => "diagnostic",
+        Role::VerdictToken => "verdict_token",
+    }
+}
+
+/// One code, as `codes --format json` writes it.
+#[derive(Serialize, JsonSchema, Clone, Debug)]
+pub struct CodeEntry {
+    /// Stable name.
+    pub name: &'static str,
+    /// gjc's own spelling, where gjc has one.
+    pub token: Option<&'static str>,
+    /// Area.
+    pub area: &'static str,
+    /// Default severity.
+    pub severity: Severity,
+    /// Its severity may not be lowered.
+    pub fatal: bool,
+    /// C: capacity; T: the tree moved.
+    pub class: Option<Class>,
+    /// `diagnostic` or `verdict_token`.
+    pub role: &'static str,
+    /// Releases of gjc in which it can be reported.
+    pub releases: &'static [&'static str],
+    /// What is wrong, in one line.
+    pub summary: &'static str,
+    /// What gjc does.
+    pub gjc: &'static str,
+    /// What to do.
+    pub help: &'static str,
+    /// Section of the specification.
+    pub section: &'static str,
+    /// Version of gjc-fsck that first reported it.
+    pub since: &'static str,
+}
+
+impl From<&Code> for CodeEntry {
+    fn from(code: &Code) -> Self {
+        CodeEntry {
+            name: code.name,
+            token: code.token,
+            area: code.area,
+            severity: code.severity,
+            fatal: code.fatal,
+            class: code.class,
+            role: role(code.role),
+            releases: releases(code),
+            summary: code.summary,
+            gjc: code.gjc,
+            help: code.help,
+            section: code.section,
+            since: code.since,
+        }
+    }
+}
+
+/// Answer of [`find`].
+#[derive(Debug)]
+pub enum Found {
+    /// The codes that this name leads to; the one with exactly this name first.
+    Codes(Vec<&'static Code>),
+    /// No code and no token has this name.
+    Nothing {
+        /// Names that look like it, best first, at most five.
+        neighbours: Vec<&'static str>,
+    },
+}
+
+/// The codes with this name or with this token of gjc. A suffix that gjc appends to a token (`…:<role>/<name>`, `…: 6`) may
+/// be given with it.
+pub fn find(asked: &str) -> Found {
+    let asked = asked.trim().trim_matches('`');
+    let stem = asked.split_once(':').map_or(asked, |(stem, _)| stem);
+    let snake: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
+    let mut codes: Vec<&'static Code> = Vec::new();
+    let by_name = check::codes().filter(|code| code.name == snake);
+    let by_token = check::codes().filter(|code| code.token.is_some_and(|token| token_stem(token) == stem));
+    for code in by_name.chain(by_token) {
+        if !codes.contains(&code) {
+            codes.push(code);
+        }
+    }
+    if codes.is_empty() { Found::Nothing { neighbours: neighbours(&snake) } } else { Found::Codes(codes) }
+}
+
+/// A token without the suffix that stands for what gjc appends.
+fn token_stem(token: &str) -> &str {
+    token.split_once(':').map_or(token, |(stem, _)| stem)
+}
+
+/// Names that look like `asked`: one contains the other, or few letters differ.
+fn neighbours(asked: &str) -> Vec<&'static str> {
+    let mut scored: Vec<(f32, &'static str)> = check::codes()
+        .map(|code| {
+            let ratio = similar::TextDiff::from_chars(asked, code.name).ratio();
+            let contained = asked.len() >= 3 && (code.name.contains(asked) || asked.contains(code.name));
+            (if contained { ratio.max(0.75) } else { ratio }, code.name)
+        })
+        .filter(|(score, _)| *score >= 0.7)
+        .collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    scored.into_iter().take(5).map(|(_, name)| name).collect()
+}
