@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Runs the tool on session files that are not part of this repository.
+#
+#   ci/shared-files.sh DIR         DIR holds real/ and field/inputs/ with their verdicts-gjc-0.15.0.tsv
+#
+# 1. `records` yields as many records as the verdict tables say the loader kept, patches and refused headers aside.
+# 2. No command panics on any of the files.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+shared=$1
+cargo build --locked --quiet --bin gjc-fsck
+fsck=target/debug/gjc-fsck
+failures=0
+checked=0
+
+for file in "$shared"/real/*.jsonl "$shared"/field/inputs/*.jsonl; do
+  for command in records "replay --json" "migrate --json" "context --json" tree "check --format json" "check --format human" "check --format concise"; do
+    # shellcheck disable=SC2086
+    output=$($fsck $command "$file" 2>&1 > /dev/null)
+    status=$?
+    if [ "$status" -ge 64 ] || grep -q 'panicked at' <<< "$output"; then
+      echo "FAIL $command $file: status $status"
+      failures=$((failures + 1))
+    fi
+  done
+  checked=$((checked + 1))
+done
+
+# Records are what the lenient reader yields; entries are records without patches. A row without a number threw or was refused.
+expect() { # file, expected number of entries
+  local records patches
+  records=$($fsck records "$1" | wc -l)
+  patches=$($fsck records "$1" | grep -cE '^\{"type":"(header_patch|entry_patch)"')
+  if [ $((records - patches)) -ne "$2" ]; then
+    echo "FAIL records $1: $records records, $patches of them patches, the table says $2 entries"
+    failures=$((failures + 1))
+  fi
+}
+while IFS=$'\t' read -r file parsed rest; do
+  [[ $parsed =~ ^[0-9]+$ ]] && [ "$parsed" -gt 0 ] || continue
+  n=$($fsck records "$shared/real/$file" | wc -l)
+  if [ "$n" -ne "$parsed" ]; then
+    echo "FAIL records $file: $n, the table says $parsed"
+    failures=$((failures + 1))
+  fi
+done < <(tail -n +2 "$shared/real/verdicts-gjc-0.15.0.tsv")
+while IFS=$'\t' read -r file entries rest; do
+  [[ $entries =~ ^[0-9]+$ ]] && [ "$entries" -gt 0 ] || continue
+  expect "$shared/field/inputs/$file.jsonl" "$entries"
+done < <(tail -n +2 "$shared/field/inputs/verdicts-gjc-0.15.0.tsv")
+
+echo "$checked files, $failures failures"
+echo "$((checked - failures)) passed, $failures failed"
+[ "$failures" -eq 0 ]
