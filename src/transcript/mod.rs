@@ -1,2 +1,3 @@
-//! One transcript (`.jsonl`): its readers, entries, patches, migration, tree, context, and the bytes a writer stores
-//! (spec 01).
+//! One transcript: readers, entries, patches, migration, tree, context, persistence.
+
+pub mod blobs;
