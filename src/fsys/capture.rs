@@ -1,0 +1,275 @@
+//! Reading a file so that what was read is one state of one object (spec 02 §4.5): the name is looked at before, the
+//! descriptor when opened and when read, the name again after. Whoever moved the file meanwhile is noticed.
+
+use super::{Error, File, Fs, Kind, Meta, Result, closing, errno_name, io_errno};
+use rustix::io::Errno;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// How much of a file a capture may take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bound {
+    /// gjc's bounded capture: exactly one link, and a larger file is `artifact_capacity_exceeded`.
+    AtMost(u64),
+    /// gjc's plain capture, which has no limit; this many bytes is where this tool stops believing.
+    Ceiling(u64),
+    /// The first bytes only, all other conditions as in the plain capture.
+    Prefix(u64),
+}
+
+/// Bytes of one state of one regular file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Captured {
+    /// What was read.
+    pub bytes: Vec<u8>,
+    /// The state it was read in; `size` may exceed `bytes.len()` for [`Bound::Prefix`].
+    pub meta: Meta,
+}
+
+/// Why a file was not captured.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Refusal {
+    /// An operation failed; a symlink is `ELOOP` from `open`.
+    #[error("{0}")]
+    Failed(#[from] Error),
+    /// Not a regular file; it was not opened.
+    #[error("is a {}", .0.noun())]
+    NotAFile(Kind),
+    /// Link count other than the capture accepts.
+    #[error("has {0} links")]
+    Links(u64),
+    /// The object changed between two looks; the fields that differ.
+    #[error("changed while it was read ({})", .0.join(", "))]
+    Changed(Vec<&'static str>),
+    /// Larger than the bound.
+    #[error("is {size} bytes, more than {limit}")]
+    Capacity {
+        /// Size found.
+        size: u64,
+        /// Bound.
+        limit: u64,
+        /// Whether the bound is gjc's or this tool's own.
+        ours: bool,
+    },
+}
+
+impl Refusal {
+    /// gjc's word: an errno name, `source_changed`, or `artifact_capacity_exceeded`.
+    pub fn token(&self) -> &'static str {
+        match self {
+            Refusal::Failed(e) => errno_name(e.errno),
+            Refusal::NotAFile(_) | Refusal::Links(_) | Refusal::Changed(_) => "source_changed",
+            Refusal::Capacity { .. } => "artifact_capacity_exceeded",
+        }
+    }
+    /// Whether the object does not exist.
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Refusal::Failed(e) if e.errno == Errno::NOENT)
+    }
+    /// Whether the tree moved under the reader (and a second look may answer otherwise).
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Refusal::Changed(_))
+    }
+}
+
+/// A regular file being read under watch.
+pub struct Watched<'a> {
+    fs: &'a dyn Fs,
+    path: PathBuf,
+    file: Box<dyn File + 'a>,
+    meta: Meta,
+}
+
+impl<'a> Watched<'a> {
+    /// Looks at the name, opens it, and compares the open object with what the name showed. A special file is never
+    /// opened, a symlink never followed.
+    pub fn open(fs: &'a dyn Fs, path: &Path) -> std::result::Result<Self, Refusal> {
+        let before = fs.lstat(path)?;
+        match before.kind {
+            Kind::File => {}
+            Kind::Symlink => return Err(Error { op: "open", path: path.to_owned(), errno: Errno::LOOP }.into()),
+            other => return Err(Refusal::NotAFile(other)),
+        }
+        let file = fs.open(path)?;
+        match file.stat() {
+            Ok(meta) if meta.same_state(&before) => Ok(Watched { fs, path: path.to_owned(), file, meta }),
+            Ok(meta) => closing(Ok(()), || file.close()).map_err(Refusal::from).and(Err(Refusal::Changed(before.drift(&meta)))),
+            Err(first) => closing(Err(first), || file.close()).map_err(Refusal::from),
+        }
+    }
+    /// The state the file was opened in.
+    pub fn meta(&self) -> Meta {
+        self.meta
+    }
+    /// Reads at an offset without moving the reader.
+    pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<usize> {
+        self.file.read_at(buffer, offset)
+    }
+    /// Looks again at the descriptor and at the name, closes, and answers the one state everything was read in.
+    pub fn finish(self) -> std::result::Result<Meta, Refusal> {
+        let after = self.file.stat();
+        let looked = match after {
+            Ok(after) => self.fs.lstat(&self.path).map(|name| (after, name)),
+            Err(e) => Err(e),
+        };
+        // A name that is gone is a change, not an error: the open object is still whole.
+        let looked = match looked {
+            Err(e) if e.errno == Errno::NOENT => Ok(None),
+            other => other.map(Some),
+        };
+        match closing(looked, || self.file.close())? {
+            None => Err(Refusal::Changed(vec!["name"])),
+            Some((after, name)) if after.same_state(&self.meta) && name.same_state(&self.meta) => Ok(self.meta),
+            Some((after, name)) => {
+                let mut fields = self.meta.drift(&after);
+                fields.extend(self.meta.drift(&name));
+                if name.kind != self.meta.kind {
+                    fields.push("kind");
+                }
+                fields.sort_unstable();
+                fields.dedup();
+                Err(Refusal::Changed(fields))
+            }
+        }
+    }
+    /// Turns an error of reading into one that names the file.
+    pub fn read_error(&self, error: &std::io::Error) -> Error {
+        Error { op: "read", path: self.path.clone(), errno: io_errno(error) }
+    }
+}
+
+impl Read for Watched<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.file.read(buffer)
+    }
+}
+
+/// Captures a file as gjc does (spec 02 §4.5). Memory is bounded by the bound and by what is really there.
+pub fn capture(fs: &dyn Fs, path: &Path, bound: Bound) -> std::result::Result<Captured, Refusal> {
+    let mut watched = Watched::open(fs, path)?;
+    let meta = watched.meta();
+    let links_fit = match bound {
+        Bound::AtMost(_) => meta.nlink == 1,
+        Bound::Ceiling(_) | Bound::Prefix(_) => meta.nlink <= 1,
+    };
+    let wanted = match bound {
+        _ if !links_fit => Err(Refusal::Links(meta.nlink)),
+        Bound::Prefix(limit) => Ok(meta.size.min(limit)),
+        Bound::AtMost(limit) | Bound::Ceiling(limit) if meta.size > limit => {
+            Err(Refusal::Capacity { size: meta.size, limit, ours: matches!(bound, Bound::Ceiling(_)) })
+        }
+        Bound::AtMost(_) | Bound::Ceiling(_) => Ok(meta.size),
+    };
+    let read = wanted.and_then(|wanted| {
+        let mut bytes = Vec::new();
+        // One byte more than was promised shows growth even where the clock is too coarse to.
+        let take = if wanted < meta.size { wanted } else { wanted + 1 };
+        (&mut watched).take(take).read_to_end(&mut bytes).map_err(|e| Refusal::Failed(watched.read_error(&e)))?;
+        if bytes.len() as u64 == wanted { Ok(bytes) } else { Err(Refusal::Changed(vec!["size"])) }
+    });
+    match read {
+        Ok(bytes) => watched.finish().map(|meta| Captured { bytes, meta }),
+        Err(first) => {
+            let _: Result<()> = watched.file.close();
+            Err(first)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Inject, Memory, Phase};
+    use super::*;
+
+    fn tree() -> Memory {
+        let fs = Memory::new();
+        fs.file("/d/f", b"content");
+        fs
+    }
+
+    fn captured(fs: &dyn Fs, bound: Bound) -> std::result::Result<Vec<u8>, &'static str> {
+        capture(fs, Path::new("/d/f"), bound).map(|c| c.bytes).map_err(|e| e.token())
+    }
+
+    #[test]
+    fn a_quiet_file_is_captured_whole_or_as_prefix() {
+        let fs = tree();
+        assert_eq!(captured(&fs, Bound::Ceiling(100)), Ok(b"content".to_vec()));
+        assert_eq!(captured(&fs, Bound::AtMost(7)), Ok(b"content".to_vec()));
+        assert_eq!(captured(&fs, Bound::Prefix(3)), Ok(b"con".to_vec()));
+    }
+
+    #[test]
+    fn what_is_not_one_plain_file_is_refused_with_the_token_of_gjc() {
+        let fs = tree();
+        fs.directory("/d/dir");
+        fs.symlink("/d/link", "f");
+        fs.special("/d/fifo", Kind::Fifo);
+        let token = |path: &str| capture(&fs, Path::new(path), Bound::Ceiling(100)).unwrap_err().token();
+        assert_eq!(token("/d/absent"), "ENOENT");
+        assert_eq!(token("/d/dir"), "source_changed");
+        assert_eq!(token("/d/link"), "ELOOP");
+        assert_eq!(token("/d/fifo"), "source_changed");
+        assert_eq!(captured(&fs, Bound::AtMost(6)), Err("artifact_capacity_exceeded"));
+    }
+
+    #[test]
+    fn a_second_link_is_refused() {
+        let fs = tree();
+        fs.hard_link("/d/f", "/d/g");
+        assert_eq!(capture(&fs, Path::new("/d/f"), Bound::Ceiling(100)), Err(Refusal::Links(2)));
+    }
+
+    /// At every single operation of a capture the file is swapped, grown or removed once: the capture never answers
+    /// bytes of a mixture.
+    #[test]
+    fn a_change_at_any_moment_is_noticed_or_harmless() {
+        type Change = fn(&Memory);
+        let changes: [(&str, Change); 4] = [
+            ("grow", |fs| fs.append("/d/f", b"+")),
+            ("swap for a link", |fs| {
+                fs.remove("/d/f");
+                fs.file("/d/other", b"SECRET!");
+                fs.symlink("/d/f", "other");
+            }),
+            ("remove", |fs| fs.remove("/d/f")),
+            ("replace", |fs| {
+                fs.remove("/d/f");
+                fs.file("/d/f", b"newer!!");
+            }),
+        ];
+        for (what, change) in changes {
+            for position in 0..12 {
+                for phase in [Phase::Before, Phase::After] {
+                    let fs = tree();
+                    let inject = Inject::new(&fs, |call| {
+                        if call.number == position && call.phase == phase {
+                            change(&fs);
+                        }
+                        None
+                    });
+                    match captured(&inject, Bound::Ceiling(100)) {
+                        Ok(bytes) => assert!(
+                            bytes == b"content" || (position == 0 && phase == Phase::Before && bytes != b"SECRET!"),
+                            "{what} at {position} {phase:?}: {bytes:?}"
+                        ),
+                        Err(token) => assert!(matches!(token, "source_changed" | "ENOENT" | "ELOOP"), "{what} at {position}: {token}"),
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_failure_survives_a_failing_close_and_a_lone_failing_close_is_reported() {
+        let fs = tree();
+        let both = Inject::new(&fs, |call| match (call.op, call.phase) {
+            ("read", Phase::Before) => Some(Errno::IO),
+            ("close", Phase::Before) => Some(Errno::BADF),
+            _ => None,
+        });
+        assert_eq!(captured(&both, Bound::Ceiling(100)), Err("EIO"));
+        let close = Inject::new(&fs, |call| (call.op == "close" && call.phase == Phase::Before).then_some(Errno::BADF));
+        assert_eq!(captured(&close, Bound::Ceiling(100)), Err("EBADF"));
+    }
+}
