@@ -114,6 +114,9 @@ impl<'a> Node<'a> {
 }
 
 impl<'a> View<'a> for Node<'a> {
+    fn to_value(self) -> super::value::Value {
+        super::value::Value::from_node(self)
+    }
     fn kind(self) -> Kind {
         self.slot().kind
     }

@@ -6,8 +6,9 @@ use super::view::{Kind, View};
 use indexmap::IndexMap;
 use std::borrow::Cow;
 
-/// A JavaScript value that JSON can carry, plus `undefined` members simply being absent.
-#[derive(Clone, PartialEq, Debug, Default)]
+/// A JavaScript value that JSON can carry, plus `undefined` members simply being absent. Neither cloning nor dropping
+/// one recurses, whatever its depth.
+#[derive(PartialEq, Debug, Default)]
 pub enum Value {
     /// `null`
     #[default]
@@ -180,12 +181,16 @@ impl Value {
     }
     /// The value JavaScript holds for scanned text. Iterative: any depth.
     pub fn from_node(node: Node<'_>) -> Value {
+        Value::copy(node)
+    }
+    /// An owned copy of whatever form a value is held in. Iterative: any depth.
+    fn copy<'a, V: View<'a>>(node: V) -> Value {
         /// A container whose remaining members are still to be read.
-        enum Frame<'a> {
-            Array(Array, Vec<Node<'a>>),
-            Object(Object, Vec<(Cow<'a, [u8]>, Node<'a>)>, JsString),
+        enum Frame<'a, V> {
+            Array(Array, Vec<V>),
+            Object(Object, Vec<(Cow<'a, [u8]>, V)>, JsString),
         }
-        let mut stack: Vec<Frame<'_>> = Vec::new();
+        let mut stack: Vec<Frame<'_, V>> = Vec::new();
         let mut next = Some(node);
         let mut done = Value::Null;
         loop {
@@ -251,7 +256,16 @@ impl Value {
     }
 }
 
+impl Clone for Value {
+    fn clone(&self) -> Self {
+        Value::copy(self)
+    }
+}
+
 impl<'a> View<'a> for &'a Value {
+    fn to_value(self) -> Value {
+        self.clone()
+    }
     fn kind(self) -> Kind {
         match self {
             Value::Null => Kind::Null,

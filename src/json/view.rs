@@ -4,6 +4,7 @@
 //! the borrowed form that checks stream through and for the owned form that replay builds.
 
 use super::string::JsStr;
+use super::value::Value;
 use std::borrow::Cow;
 
 /// The `typeof` of a JSON value, with null and arrays told apart from objects.
@@ -55,6 +56,9 @@ pub trait View<'a>: Copy + 'a {
     /// The effective members of an object in JavaScript's order (array-index keys first, ascending; the last of
     /// duplicate values at the first one's place); nothing for anything else. Keys are WTF-8.
     fn members(self) -> impl Iterator<Item = (Cow<'a, [u8]>, Self)>;
+
+    /// The owned form of the value.
+    fn to_value(self) -> Value;
 
     /// `isRecord` of spec 01: a JSON object.
     fn is_record(self) -> bool {

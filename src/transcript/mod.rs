@@ -1,3 +1,19 @@
-//! One transcript: readers, entries, patches, migration, tree, context, persistence.
+//! One transcript (`.jsonl`): its readers, entries, patches, migration, tree, context, and the bytes a writer stores
+//! (spec 01).
+//!
+//! A transcript's way through this room: [`crate::json::jsonl::Lines`] yields values, [`load`] turns them into entries
+//! and replays patches, [`facts`] is what a check keeps of each.
 
 pub mod blobs;
+pub mod entry;
+pub mod facts;
+pub mod header;
+pub mod ids;
+pub mod load;
+pub mod patch;
+pub mod schema;
+pub mod throw;
+
+pub use entry::EntryKind;
+pub use ids::{Id, Ids};
+pub use throw::Throw;

@@ -1,0 +1,181 @@
+//! What a check keeps of an entry: 48 bytes, and for the few entries that carry settings their value. Payloads of
+//! messages are dropped with their record.
+
+use super::entry::{EntryKind, Role};
+use super::ids::{Id, Ids};
+use super::load::{Keep, Seen};
+use super::schema::{self, Faults, Field};
+use crate::json::{Kind, Value, View};
+
+/// One entry, compact.
+#[derive(Clone, Copy, Debug)]
+pub struct Fact {
+    /// Byte offset of the record in its file.
+    pub offset: u64,
+    /// Bytes of the record, saturating.
+    pub len: u32,
+    /// 1-based line it begins on, saturating.
+    pub line: u32,
+    /// Its `id`.
+    pub id: Id,
+    /// Its `parentId`.
+    pub parent: Id,
+    /// Members that fail the strict schema as the entry stands now (after the patches and migration so far).
+    pub faults: Faults,
+    /// Number of its value in [`Facts`]; `u32::MAX` when it is not kept.
+    side: u32,
+    /// What it is.
+    pub kind: EntryKind,
+    /// Role of the message of a `message` entry.
+    pub role: Role,
+    /// What `message` is.
+    pub message: MessageForm,
+}
+
+/// What the `message` member of an entry is. Migration and the context treat the forms differently.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum MessageForm {
+    /// Absent (or the entry is no `message`).
+    Absent,
+    /// `null`
+    Null,
+    /// A string, number or boolean.
+    Primitive,
+    /// An array.
+    Array,
+    /// An object.
+    Object,
+}
+
+impl MessageForm {
+    fn of<'v, V: View<'v>>(message: Option<V>) -> Self {
+        match message.map(View::kind) {
+            None => MessageForm::Absent,
+            Some(Kind::Null) => MessageForm::Null,
+            Some(Kind::Array) => MessageForm::Array,
+            Some(Kind::Object) => MessageForm::Object,
+            Some(_) => MessageForm::Primitive,
+        }
+    }
+}
+
+/// Keeps [`Fact`]s, and the values of entries that settle something: headers, settings and compactions.
+#[derive(Default)]
+pub struct Facts {
+    values: Vec<Value>,
+}
+
+const NO_VALUE: u32 = u32::MAX;
+
+impl Facts {
+    /// The value of a header, of an entry that carries settings, or of a compaction.
+    pub fn value(&self, fact: &Fact) -> Option<&Value> {
+        self.values.get(fact.side as usize)
+    }
+}
+
+/// True for kinds whose value is kept.
+fn keeps_value<'v, V: View<'v>>(record: V, kind: EntryKind) -> bool {
+    match kind {
+        EntryKind::Session
+        | EntryKind::ModelChange
+        | EntryKind::ConfiguredModelChain
+        | EntryKind::ThinkingLevelChange
+        | EntryKind::ServiceTierChange
+        | EntryKind::ModeChange
+        | EntryKind::TtsrInjection
+        | EntryKind::McpToolSelection
+        | EntryKind::DiscoveredBuiltinToolSelection
+        | EntryKind::Compaction => true,
+        EntryKind::Custom => record.get("customType").is_some_and(|name| name.is_str("model_profile_ownership")),
+        _ => false,
+    }
+}
+
+impl Keep for Facts {
+    type Entry = Fact;
+
+    fn keep<'v, V: View<'v>>(&mut self, record: V, seen: Seen, _: &mut Ids) -> Fact {
+        let message = if seen.kind == EntryKind::Message { record.get("message") } else { None };
+        let side = if keeps_value(record, seen.kind) {
+            self.values.push(record.to_value());
+            self.values.len() as u32 - 1
+        } else {
+            NO_VALUE
+        };
+        Fact {
+            offset: seen.at.offset,
+            len: u32::try_from(seen.at.len).unwrap_or(u32::MAX),
+            line: u32::try_from(seen.at.line).unwrap_or(u32::MAX),
+            id: seen.id,
+            parent: seen.parent,
+            faults: schema::faults(record, seen.kind),
+            side,
+            kind: seen.kind,
+            role: message.map_or(Role::None, Role::of),
+            message: MessageForm::of(message),
+        }
+    }
+    fn kind(&self, entry: &Fact) -> EntryKind {
+        entry.kind
+    }
+    fn set_header<'v, V: View<'v>>(&mut self, header: &mut Fact, key: &'static str, value: V) {
+        if key == "cwd" {
+            // A patch is valid only with a string.
+            header.faults.clear(Field::Cwd);
+        }
+        if let Some(header) = self.values.get_mut(header.side as usize).and_then(Value::as_object_mut) {
+            header.set(key, value.to_value());
+        }
+    }
+    fn set_message<'v, V: View<'v>>(&mut self, entry: &mut Fact, message: V, _: &mut Ids) {
+        entry.role = Role::of(message);
+        entry.message = MessageForm::of(Some(message));
+        schema::message(Some(message), &mut entry.faults);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Release;
+    use crate::transcript::load::{Loaded, load};
+
+    fn facts(text: &str) -> Loaded<Facts> {
+        load(text.as_bytes(), Facts::default(), Release::V0_17).unwrap().unwrap()
+    }
+
+    #[test]
+    fn a_fact_is_small() {
+        assert!(size_of::<Fact>() <= 48);
+    }
+
+    #[test]
+    fn a_fact_knows_its_place_and_its_ids() {
+        let loaded = facts("{\"type\":\"session\",\"id\":\"s\"}\n\n{\"type\":\"label\",\"id\":\"a\",\"parentId\":\"b\"}\n");
+        let fact = loaded.entries[1];
+        assert_eq!((fact.line, fact.offset, fact.len), (3, 29, 40));
+        assert_eq!(loaded.ids.text(fact.id), Some(&b"a"[..]));
+        assert_eq!(loaded.ids.text(fact.parent), Some(&b"b"[..]));
+    }
+
+    #[test]
+    fn patches_mend_what_the_schema_refused() {
+        let loaded = facts(concat!(
+            r#"{"type":"session","version":5,"id":"s","timestamp":"t"}"#,
+            "\n",
+            r#"{"type":"message","id":"a","parentId":null,"timestamp":"t","message":{}}"#,
+            "\n",
+            r#"{"type":"header_patch","patch":{"cwd":"/b"}}"#,
+            "\n",
+            r#"{"type":"entry_patch","entryId":"a","patch":{"message":{"role":"assistant"}}}"#,
+        ));
+        assert_eq!(loaded.entries[0].faults, Faults::NONE);
+        assert_eq!(loaded.entries[1].faults, Faults::NONE);
+        assert_eq!(loaded.entries[1].role, Role::Assistant);
+        let header = loaded.keep.value(&loaded.entries[0]).unwrap();
+        assert!(header.get("cwd").unwrap().is_str("/b"));
+        assert_eq!(loaded.keep.value(&loaded.entries[1]), None);
+    }
+}

@@ -1,0 +1,192 @@
+//! Ids as JavaScript compares them: a `Map` keyed by whatever an entry's `id` is.
+//!
+//! Readers accept any value as an id and compare without conversion (7 is not "7", 1.0 is 1). [`Ids`] gives equal keys
+//! equal numbers, so that everything behind it compares and indexes by a `u32`.
+
+use crate::json::{Kind, View};
+use hashbrown::HashTable;
+use std::hash::{BuildHasher, RandomState};
+
+/// One key. Equal ids of one [`Ids`] are equal keys.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Id(u32);
+
+impl Id {
+    /// The member is absent (`undefined`).
+    pub const ABSENT: Id = Id(0);
+    /// `null`
+    pub const NULL: Id = Id(1);
+    const FALSE: Id = Id(2);
+    const TRUE: Id = Id(3);
+    /// The empty string.
+    pub const EMPTY: Id = Id(4);
+    const ZERO: Id = Id(5);
+    const FIRST: u32 = 6;
+
+    /// Index of the key in tables over all keys of its [`Ids`].
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+    /// JavaScript truthiness of the key.
+    pub const fn truthy(self) -> bool {
+        self.0 == Self::TRUE.0 || self.0 > Self::ZERO.0
+    }
+    /// Absent or null.
+    pub const fn is_nullish(self) -> bool {
+        self.0 <= Self::NULL.0
+    }
+}
+
+/// Where the text of a key stands in the arena, and what it was.
+#[derive(Clone, Copy)]
+struct Key {
+    start: u32,
+    len: u32,
+    kind: Kind,
+}
+
+/// All keys of one transcript.
+pub struct Ids {
+    arena: Vec<u8>,
+    keys: Vec<Key>,
+    table: HashTable<u32>,
+    hasher: RandomState,
+}
+
+impl Default for Ids {
+    fn default() -> Self {
+        Ids { arena: Vec::new(), keys: Vec::new(), table: HashTable::new(), hasher: RandomState::new() }
+    }
+}
+
+impl Ids {
+    /// The key of a member; none is `undefined`.
+    pub fn of<'v, V: View<'v>>(&mut self, value: Option<V>) -> Id {
+        let Some(value) = value else { return Id::ABSENT };
+        match value.kind() {
+            Kind::Null => Id::NULL,
+            Kind::Bool => {
+                if value.as_bool() == Some(true) {
+                    Id::TRUE
+                } else {
+                    Id::FALSE
+                }
+            }
+            Kind::String => self.string(&value.as_str().unwrap_or_default()),
+            Kind::Number => {
+                let number = value.as_f64().unwrap_or(f64::NAN);
+                // A Map does not tell -0 from 0.
+                if number == 0.0 { Id::ZERO } else { self.intern(Kind::Number, &number.to_bits().to_le_bytes()) }
+            }
+            // An object is equal to itself only: a key that nothing else can get.
+            kind @ (Kind::Array | Kind::Object) => self.push(kind, &[]),
+        }
+    }
+    /// The key of a string (WTF-8).
+    pub fn string(&mut self, text: &[u8]) -> Id {
+        if text.is_empty() { Id::EMPTY } else { self.intern(Kind::String, text) }
+    }
+    /// The key of a string that is known already.
+    pub fn find(&self, text: &[u8]) -> Option<Id> {
+        if text.is_empty() {
+            return Some(Id::EMPTY);
+        }
+        let hash = self.hasher.hash_one((Kind::String, text));
+        self.table.find(hash, |slot| self.matches(*slot, Kind::String, text)).map(|slot| Id(*slot))
+    }
+    /// The text of a string key.
+    pub fn text(&self, id: Id) -> Option<&[u8]> {
+        if id == Id::EMPTY {
+            return Some(&[]);
+        }
+        let key = self.key(id.0).filter(|key| key.kind == Kind::String)?;
+        Some(self.bytes(key))
+    }
+    /// True for a string key.
+    pub fn is_string(&self, id: Id) -> bool {
+        self.text(id).is_some()
+    }
+    /// Number of keys: every [`Id::index`] is below it.
+    pub fn len(&self) -> usize {
+        Id::FIRST as usize + self.keys.len()
+    }
+    /// Never: the simple keys always exist.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    fn key(&self, slot: u32) -> Option<Key> {
+        self.keys.get(slot.checked_sub(Id::FIRST)? as usize).copied()
+    }
+    fn bytes(&self, key: Key) -> &[u8] {
+        &self.arena[key.start as usize..key.start as usize + key.len as usize]
+    }
+    fn matches(&self, slot: u32, kind: Kind, bytes: &[u8]) -> bool {
+        self.key(slot).is_some_and(|key| key.kind == kind && self.bytes(key) == bytes)
+    }
+    fn intern(&mut self, kind: Kind, bytes: &[u8]) -> Id {
+        let hash = self.hasher.hash_one((kind, bytes));
+        if let Some(slot) = self.table.find(hash, |slot| self.matches(*slot, kind, bytes)) {
+            return Id(*slot);
+        }
+        let id = self.push(kind, bytes);
+        let Ids { arena, keys, table, hasher } = self;
+        table.insert_unique(hash, id.0, |slot| {
+            let key = keys[(slot - Id::FIRST) as usize];
+            hasher.hash_one((key.kind, &arena[key.start as usize..key.start as usize + key.len as usize]))
+        });
+        id
+    }
+    fn push(&mut self, kind: Kind, bytes: &[u8]) -> Id {
+        let id = Id(Id::FIRST + self.keys.len() as u32);
+        self.keys.push(Key { start: self.arena.len() as u32, len: bytes.len() as u32, kind });
+        self.arena.extend_from_slice(bytes);
+        id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::Value;
+
+    fn id(ids: &mut Ids, text: &str) -> Id {
+        ids.of(Value::parse(text.as_bytes()).as_ref())
+    }
+
+    #[test]
+    fn equal_strings_are_one_key_and_keep_their_text() {
+        let mut ids = Ids::default();
+        let a = id(&mut ids, "\"a\"");
+        assert_eq!(a, id(&mut ids, "\"\\u0061\""));
+        assert_ne!(a, id(&mut ids, "\"b\""));
+        assert_eq!(ids.text(a), Some(&b"a"[..]));
+        assert_eq!(ids.find(b"a"), Some(a));
+        assert_eq!(ids.find(b"c"), None);
+    }
+
+    #[test]
+    fn a_number_is_no_string_and_zero_has_no_sign() {
+        let mut ids = Ids::default();
+        assert_ne!(id(&mut ids, "7"), id(&mut ids, "\"7\""));
+        assert_eq!(id(&mut ids, "1.0"), id(&mut ids, "1"));
+        assert_eq!(id(&mut ids, "-0"), id(&mut ids, "0"));
+    }
+
+    #[test]
+    fn objects_equal_nothing() {
+        let mut ids = Ids::default();
+        assert_ne!(id(&mut ids, "{}"), id(&mut ids, "{}"));
+    }
+
+    #[test]
+    fn falsy_keys_are_those_of_javascript() {
+        let mut ids = Ids::default();
+        for (text, truthy) in
+            [("null", false), ("false", false), ("0", false), ("\"\"", false), ("true", true), ("\"0\"", true), ("[]", true)]
+        {
+            assert_eq!(id(&mut ids, text).truthy(), truthy, "{text}");
+        }
+        assert!(!Id::ABSENT.truthy());
+    }
+}
