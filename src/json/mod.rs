@@ -7,6 +7,7 @@
 //!
 //! Nothing here recurses over the depth of its input, and nothing here touches a file.
 
+pub mod coerce;
 pub mod jsonl;
 pub mod number;
 pub mod scan;

@@ -5,6 +5,7 @@
 //! and replays patches, [`facts`] is what a check keeps of each.
 
 pub mod blobs;
+pub mod date;
 pub mod entry;
 pub mod facts;
 pub mod header;
