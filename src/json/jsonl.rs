@@ -461,3 +461,156 @@ struct Asked {
     step: Step,
     at: usize,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::{Value, stringify};
+    use proptest::prelude::*;
+
+    /// Hands out one byte per read: every window boundary that can occur does.
+    struct OneByte<'a>(&'a [u8]);
+
+    impl Read for OneByte<'_> {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            match (self.0, out) {
+                ([first, rest @ ..], [slot, ..]) => {
+                    *slot = *first;
+                    self.0 = rest;
+                    Ok(1)
+                }
+                _ => Ok(0),
+            }
+        }
+    }
+
+    fn values_of(input: impl Read) -> Vec<String> {
+        let mut lines = Lines::new(input);
+        let mut values = Vec::new();
+        while let Some(event) = lines.next().unwrap() {
+            if let Event::Value(found) = event {
+                values.push(stringify::to_text(&Value::from_node(found.node)));
+            }
+        }
+        values
+    }
+
+    fn values(text: &str) -> Vec<String> {
+        values_of(text.as_bytes())
+    }
+
+    /// Every event of a text as one word each.
+    fn story(text: &[u8]) -> Vec<String> {
+        let mut lines = Lines::new(text);
+        let mut story = Vec::new();
+        while let Some(event) = lines.next().unwrap() {
+            story.push(match event {
+                Event::Line(line) => format!("line {} {:?}", line.number, line.strict),
+                Event::Value(found) => format!("value {}-{} at {}", found.line, found.last_line, found.offset),
+                Event::Skipped { line, offset } => format!("skipped {line} at {offset}"),
+                Event::Lost { line, offset } => format!("lost {line} at {offset}"),
+            });
+        }
+        story
+    }
+
+    #[test]
+    fn blank_lines_are_ignored() {
+        assert_eq!(values("{\"a\":1}\n\n \t\n{\"b\":2}\n"), ["{\"a\":1}", "{\"b\":2}"]);
+    }
+
+    #[test]
+    fn a_torn_line_loses_only_itself() {
+        assert_eq!(values("{\"a\":1}\n{\"b\":2\n{\"c\":3}\n"), ["{\"a\":1}", "{\"c\":3}"]);
+    }
+
+    #[test]
+    fn a_line_torn_behind_a_colon_swallows_the_next_one() {
+        // The value of line 2 goes on in line 3 and fails at line 4; lines 3 and 4 are then read on their own.
+        assert_eq!(values("{\"a\":1}\n{\"b\":\n{\"c\":3}\n{\"d\":4}\n"), ["{\"a\":1}", "{\"c\":3}", "{\"d\":4}"]);
+        // When line 3 is the last, the text ends inside the value.
+        assert_eq!(values("{\"a\":1}\n{\"b\":\n{\"c\":3}\n"), ["{\"a\":1}"]);
+    }
+
+    #[test]
+    fn the_first_of_two_values_on_a_line_wins() {
+        assert_eq!(values("{\"a\":1} {\"b\":2}\n{\"c\":3}\n"), ["{\"a\":1}", "{\"c\":3}"]);
+    }
+
+    #[test]
+    fn a_value_may_span_lines_and_says_which() {
+        assert_eq!(
+            story(b"{\n\"a\":1\n}\n7\n"),
+            [
+                "line 1 Refused { at: 1 }",
+                "value 1-3 at 0",
+                "line 2 Refused { at: 3 }",
+                "line 3 Refused { at: 1 }",
+                "line 4 Value",
+                "value 4-4 at 10"
+            ]
+        );
+    }
+
+    #[test]
+    fn an_incomplete_value_at_the_end_is_lost_with_everything_behind_it() {
+        assert_eq!(story(b"1\n[2,\n3"), ["line 1 Value", "value 1-1 at 0", "line 2 Refused { at: 3 }", "lost 2 at 2", "line 3 Value"]);
+    }
+
+    #[test]
+    fn one_byte_order_mark_is_dropped_and_counts_in_offsets() {
+        assert_eq!(story(b"\xEF\xBB\xBF1\n"), ["line 1 Value", "value 1-1 at 3"]);
+    }
+
+    #[test]
+    fn a_second_byte_order_mark_spoils_the_first_line() {
+        assert_eq!(
+            story(b"\xEF\xBB\xBF\xEF\xBB\xBF1\n2\n"),
+            ["line 1 Refused { at: 0 }", "skipped 1 at 3", "line 2 Value", "value 2-2 at 8"]
+        );
+    }
+
+    #[test]
+    fn utf_16_is_read_behind_its_mark() {
+        assert_eq!(values_of(&b"\xFF\xFE7\0\n\0"[..]), ["7"]);
+    }
+
+    #[test]
+    fn invalid_utf8_becomes_one_replacement_per_maximal_subpart() {
+        assert_eq!(values_of(&b"\"\xED\xA0\x80|\xF0\x9F\x98|\xFF\"\n"[..]), ["\"\u{FFFD}\u{FFFD}\u{FFFD}|\u{FFFD}|\u{FFFD}\""]);
+    }
+
+    #[test]
+    fn a_line_of_blanks_is_refused_by_json_parse_and_ignored_by_the_lenient_reader() {
+        assert_eq!(story(b"1\n \t\n2\n"), ["line 1 Value", "value 1-1 at 0", "line 2 Refused { at: 2 }", "line 3 Value", "value 3-3 at 5"]);
+    }
+
+    #[test]
+    fn many_lines_that_open_what_never_closes_cost_linear_time() {
+        // Each line begins a container that fails at the far end; without memory this is quadratic and takes minutes.
+        let mut text = "[1,\n".repeat(60_000);
+        text.push_str("}\n8\n");
+        assert_eq!(values(&text), ["8"]);
+    }
+
+    #[test]
+    fn a_million_nested_arrays_are_one_value() {
+        let text = format!("{}{}\n", "[".repeat(1_000_000), "]".repeat(1_000_000));
+        assert_eq!(values(&text)[0].len(), 2_000_000);
+    }
+
+    proptest! {
+        #[test]
+        fn window_boundaries_change_nothing(text in "([{}\\[\\]\":,1ean\\\\u0-9 \n\r\t\u{FEFF}é]|true|null|\\{\"a\":1\\}\n){0,40}") {
+            prop_assert_eq!(values_of(OneByte(text.as_bytes())), values(&text));
+        }
+
+        #[test]
+        fn a_record_alone_on_its_line_is_never_lost_behind_whole_lines(good in "[a-z]{0,8}", bad in "[^\n\\[{:,]{0,12}") {
+            // Damage that opens nothing cannot reach beyond its own line.
+            let record = format!("{{\"k\":\"{good}\"}}");
+            let read = values(&format!("{bad}\n{record}\n"));
+            prop_assert!(read.contains(&record));
+        }
+    }
+}

@@ -63,3 +63,34 @@ fn decimal_exponent(text: &[u8]) -> i64 {
     let value = text.iter().filter(|b| b.is_ascii_digit()).fold(0i64, |v, d| v.saturating_mul(10).saturating_add(i64::from(d - b'0')));
     if negative { -value } else { value }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_the_doubles_of_javascript() {
+        assert_eq!(parse(b"1e400"), f64::INFINITY);
+        assert!(parse(b"-0").is_sign_negative());
+        assert_eq!(parse(b"123456789012345678901234567890"), 1.2345678901234568e29);
+        assert_eq!(parse(b"4.9999999999999999999"), 5.0);
+    }
+
+    #[test]
+    fn text_has_javascript_exponents() {
+        assert_eq!(to_js_string(1e21), "1e+21");
+        assert_eq!(to_js_string(0.000_000_1), "1e-7");
+        assert_eq!(to_js_string(-0.0), "0");
+        assert_eq!(to_js_string(5.0), "5");
+    }
+
+    #[test]
+    fn a_number_survives_when_its_decimal_value_comes_back() {
+        for kept in ["0.1", "1e2", "100000000000000000000", "1.50", "-0", "9007199254740992", "1E-7", "0e999999999999999999999"] {
+            assert!(survives(kept.as_bytes()), "{kept}");
+        }
+        for changed in ["9007199254740993", "0.10000000000000000001", "1e400", "1e-400", "12345678901234567890"] {
+            assert!(!survives(changed.as_bytes()), "{changed}");
+        }
+    }
+}

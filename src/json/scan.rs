@@ -359,3 +359,90 @@ fn token_end(text: &[u8], at: usize) -> usize {
         _ => at,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::View;
+
+    fn outcome(text: &str) -> Outcome {
+        scan(text.as_bytes(), 0, &mut Tape::default())
+    }
+
+    #[test]
+    fn what_json_does_not_allow_fails() {
+        for text in [
+            "01x",
+            "+1",
+            ".5",
+            "5.",
+            "0x10{",
+            "NaN",
+            "Infinity",
+            "{'a':1}",
+            "{a:1}",
+            "[1,]",
+            "{\"a\":1,}",
+            "{//c\n}",
+            "\"\\x41\"",
+            "\"\\'\"",
+            "{\"a\":\"\\u00g1\"}",
+            "\"\t\"",
+            "\u{FEFF}1",
+            "[1e]",
+            "{\"a\":12e+}",
+            "tru",
+            "nul",
+            "-",
+            "\"\\u12",
+            "{\"a\"}",
+            "{\"a\":}",
+            "[,1]",
+            "]",
+            "}",
+        ] {
+            let complete = matches!(outcome(text), Outcome::Complete { end } if end == text.len());
+            assert!(!complete, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_number_ends_before_an_exponent_without_digits() {
+        assert_eq!(outcome("1e"), Outcome::Complete { end: 1 });
+        assert_eq!(outcome("12e+"), Outcome::Complete { end: 2 });
+        assert_eq!(outcome("12e+1"), Outcome::Complete { end: 5 });
+    }
+
+    #[test]
+    fn strings_end_at_the_first_bare_quote_wherever_blocks_end() {
+        for length in 0..300 {
+            let text = format!("\"{}\"", "x".repeat(length));
+            assert_eq!(outcome(&text), Outcome::Complete { end: length + 2 }, "{length}");
+            let control = format!("\"{}\u{1}\"", "x".repeat(length));
+            assert_eq!(outcome(&control), Outcome::Failed { at: length + 1 }, "{length}");
+        }
+    }
+
+    #[test]
+    fn repeated_keys_are_seen_also_behind_escapes_and_among_many() {
+        let repeats = |text: &str| {
+            let mut tape = Tape::default();
+            scan(text.as_bytes(), 0, &mut tape);
+            tape.root(text.as_bytes()).is_some_and(crate::json::Node::repeats_a_key)
+        };
+        assert!(repeats(r#"{"a":1,"b":{"a":2},"a":3}"#));
+        assert!(repeats(r#"{"a":1,"\u0061":3}"#));
+        assert!(!repeats(r#"{"a":1,"b":{"b":2},"c":{"a":1}}"#));
+        let many: Vec<String> = (0..40).map(|n| format!("\"k{n}\":{n}")).collect();
+        assert!(!repeats(&format!("{{{}}}", many.join(","))));
+        assert!(repeats(&format!("{{{},\"k7\":0}}", many.join(","))));
+    }
+
+    #[test]
+    fn the_last_of_repeated_members_is_the_one_that_counts() {
+        let text = br#"{"a":1,"b":2,"a":3}"#;
+        let mut tape = Tape::default();
+        scan(text, 0, &mut tape);
+        assert_eq!(tape.root(text).and_then(|node| node.get("a")).and_then(View::as_f64), Some(3.0));
+    }
+}

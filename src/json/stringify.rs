@@ -115,3 +115,36 @@ pub fn write_string(wtf8: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&wtf8[copied..]);
     out.push(b'"');
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn again(text: &str) -> String {
+        to_text(&Value::parse(text.as_bytes()).expect("the test's text is JSON"))
+    }
+
+    #[test]
+    fn escapes_are_those_of_javascript() {
+        assert_eq!(again(r#""\u0001\u001f\u007f\u2028\/\"\\\ud800\ude00x\uD83D""#), "\"\\u0001\\u001f\u{7f}\u{2028}/\\\"\\\\𐈀x\\ud83d\"");
+    }
+
+    #[test]
+    fn keys_are_ordered_as_javascript_orders_them() {
+        assert_eq!(
+            again(r#"{"b":1,"2":2,"1":3,"b":4,"01":5,"4294967295":6,"4294967294":7}"#),
+            r#"{"1":3,"2":2,"4294967294":7,"b":4,"01":5,"4294967295":6}"#
+        );
+    }
+
+    #[test]
+    fn numbers_without_json_text_are_null_and_negative_zero_is_zero() {
+        assert_eq!(again("[1e400,-1e400,-0,1e21,1.0]"), "[null,null,0,1e+21,1]");
+    }
+
+    #[test]
+    fn depth_has_no_limit() {
+        let deep = format!("{}1{}", "{\"a\":[".repeat(200_000), "]}".repeat(200_000));
+        assert_eq!(again(&deep), deep);
+    }
+}

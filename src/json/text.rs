@@ -166,3 +166,31 @@ pub fn from_units(units: impl IntoIterator<Item = u16>) -> Vec<u8> {
 pub fn wtf8_lossy(wtf8: &[u8]) -> String {
     char::decode_utf16(units(wtf8)).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn escaped_pairs_join_and_lone_surrogates_stay() {
+        assert_eq!(unescape(br"\ud83d\ude00"), "😀".as_bytes());
+        assert_eq!(unescape(br"\ud83d!"), b"\xED\xA0\xBD!");
+        assert_eq!(unescape(br"\ude00\ud83d"), b"\xED\xB8\x80\xED\xA0\xBD");
+        assert_eq!(unescape(br"\b\f\n\r\t\/\\\u00e9"), "\u{8}\u{c}\n\r\t/\\é".as_bytes());
+    }
+
+    #[test]
+    fn wtf8_shows_lone_surrogates_as_replacements() {
+        assert_eq!(wtf8_lossy(b"a\xED\xA0\xBDb"), "a\u{FFFD}b");
+    }
+
+    proptest! {
+        #[test]
+        fn units_round_trip(units_in in proptest::collection::vec(any::<u16>(), 0..40)) {
+            let wtf8 = from_units(units_in.iter().copied());
+            prop_assert_eq!(units(&wtf8).collect::<Vec<_>>(), units_in.clone());
+            prop_assert_eq!(crate::json::view::len_utf16(&wtf8), units_in.len());
+        }
+    }
+}

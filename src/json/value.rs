@@ -336,3 +336,54 @@ impl Drop for Object {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::stringify::to_text;
+    use proptest::prelude::*;
+
+    fn any_value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::Bool),
+            any::<i32>().prop_map(|n| Value::Number(f64::from(n))),
+            any::<f64>().prop_filter("JSON has no text for it", |n| n.is_finite() && *n != 0.0).prop_map(Value::Number),
+            proptest::collection::vec(any::<u16>(), 0..6)
+                .prop_map(|units| Value::String(JsString::from_wtf8(crate::json::text::from_units(units)))),
+        ];
+        leaf.prop_recursive(4, 40, 6, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..6).prop_map(|items| Value::Array(items.into())),
+                proptest::collection::vec(("[a-c0-9\\\\\"]{0,3}", inner), 0..6)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_reads_back(value in any_value()) {
+            prop_assert_eq!(Value::parse(to_text(&value).as_bytes()), Some(value));
+        }
+
+        #[test]
+        fn both_forms_look_the_same(value in any_value()) {
+            let text = to_text(&value);
+            let mut tape = crate::json::Tape::default();
+            crate::json::scan::scan(text.as_bytes(), 0, &mut tape);
+            let node = tape.root(text.as_bytes()).expect("text of a value");
+            let of_node: Vec<_> = node.members().map(|(k, v)| (k.into_owned(), v.kind(), v.as_f64(), v.as_str().map(Cow::into_owned))).collect();
+            let of_value: Vec<_> = (&value).members().map(|(k, v)| (k.into_owned(), v.kind(), v.as_f64(), v.as_str().map(Cow::into_owned))).collect();
+            prop_assert_eq!(of_node, of_value);
+        }
+    }
+
+    #[test]
+    fn a_removed_index_key_leaves_the_order_intact() {
+        let mut object: Object = [("x", Value::Null), ("3", Value::Null), ("1", Value::Null)].into_iter().collect();
+        object.remove("1");
+        object.set("2", Value::Null);
+        assert_eq!(object.iter().map(|(key, _)| key.to_string()).collect::<Vec<_>>(), ["2", "3", "x"]);
+    }
+}
