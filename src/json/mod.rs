@@ -17,8 +17,10 @@ pub mod tape;
 pub mod text;
 pub mod value;
 pub mod view;
+pub mod walk;
 
 pub use string::{JsStr, JsString};
 pub use tape::{Node, Tape};
 pub use value::{Object, Value};
 pub use view::{Kind, View};
+pub use walk::Walk;

@@ -44,6 +44,7 @@ pub fn skip_space(text: &[u8], mut at: usize) -> usize {
 pub fn scan(text: &[u8], from: usize, tape: &mut Tape) -> Outcome {
     tape.slots.clear();
     tape.open.clear();
+    tape.flags = 0;
     if text.len() > MAX_TEXT {
         return Outcome::Failed { at: from };
     }
@@ -89,8 +90,8 @@ pub fn scan(text: &[u8], from: usize, tape: &mut Tape) -> Outcome {
                 }
             }
             b'-' | b'0'..=b'9' => match number_end(text, at) {
-                Ok(end) => {
-                    push(tape, at, end, Kind::Number, 0);
+                Ok((end, flags)) => {
+                    push(tape, at, end, Kind::Number, flags);
                     at = end;
                 }
                 Err(at) => return Outcome::Failed { at },
@@ -144,6 +145,7 @@ pub fn scan(text: &[u8], from: usize, tape: &mut Tape) -> Outcome {
 
 fn push(tape: &mut Tape, start: usize, end: usize, kind: Kind, flags: u8) {
     let next = tape.slots.len() as u32 + 1;
+    tape.flags |= flags;
     tape.slots.push(Slot { start: start as u32, end: end as u32, next, kind, flags });
 }
 
@@ -153,7 +155,7 @@ fn key(text: &[u8], at: usize, tape: &mut Tape) -> Result<usize, usize> {
         return Err(if at < text.len() { token_end(text, at) } else { at });
     }
     let (end, flags) = string_end(text, at)?;
-    push(tape, at, end, Kind::String, flags);
+    push(tape, at, end, Kind::String, flags | flag::KEY);
     let colon = skip_space(text, end);
     match text.get(colon) {
         Some(b':') => Ok(colon + 1),
@@ -169,6 +171,7 @@ fn close(text: &[u8], tape: &mut Tape, end: usize) {
     };
     let next = tape.slots.len() as u32;
     let flags = if tape.slots[container as usize].kind == Kind::Object { object_flags(text, tape, container) } else { 0 };
+    tape.flags |= flags;
     let slot = &mut tape.slots[container as usize];
     slot.end = end as u32;
     slot.next = next;
@@ -244,13 +247,17 @@ fn string_end(text: &[u8], at: usize) -> Result<(usize, u8), usize> {
         match text.get(i) {
             Some(b'"') => return Ok((i + 1, flags)),
             Some(b'\\') => {
-                flags = flag::ESCAPED;
+                flags |= flag::ESCAPED;
                 match text.get(i + 1) {
                     Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => i += 2,
                     Some(b'u') => {
                         let digits = text[i + 2..].iter().take(4).take_while(|b| b.is_ascii_hexdigit()).count();
                         if digits < 4 {
                             return Err(cut_escape(text, i));
+                        }
+                        flags |= flag::UNICODE_ESCAPE;
+                        if matches!(text[i + 2..], [b'd' | b'D', b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F', ..]) {
+                            flags |= flag::SURROGATE_ESCAPE;
                         }
                         i += 6;
                     }
@@ -310,8 +317,8 @@ fn long_plain_run(bytes: &[u8]) -> usize {
     i
 }
 
-/// End of the number token at `at`. An exponent without digits is not part of it.
-fn number_end(text: &[u8], at: usize) -> Result<usize, usize> {
+/// End of the number token at `at`, and its flags. An exponent without digits is not part of it.
+fn number_end(text: &[u8], at: usize) -> Result<(usize, u8), usize> {
     let digits = |mut i: usize| {
         while text.get(i).is_some_and(u8::is_ascii_digit) {
             i += 1;
@@ -335,17 +342,17 @@ fn number_end(text: &[u8], at: usize) -> Result<usize, usize> {
         let sign = i + 1 + usize::from(matches!(text.get(i + 1), Some(b'+' | b'-')));
         let end = digits(sign);
         if end > sign {
-            i = end;
+            return Ok((end, flag::LONG_NUMBER));
         }
     }
-    Ok(i)
+    Ok((i, if i - at > 15 { flag::LONG_NUMBER } else { 0 }))
 }
 
 /// End of whatever token stands at `at`, for a token that the grammar does not allow there.
 fn token_end(text: &[u8], at: usize) -> usize {
     match text[at] {
         b'"' => string_end(text, at).map_or_else(|at| at, |(end, _)| end),
-        b'-' | b'0'..=b'9' => number_end(text, at).unwrap_or_else(|at| at),
+        b'-' | b'0'..=b'9' => number_end(text, at).map_or_else(|at| at, |(end, _)| end),
         b'[' | b']' | b'{' | b'}' | b':' | b',' | b'(' | b')' | b';' | b'=' | b'.' => at + 1,
         b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'$' => {
             for word in [&b"true"[..], b"false", b"null"] {

@@ -29,6 +29,14 @@ pub(crate) mod flag {
     pub const INDEX_KEY: u8 = 4;
     /// `true` (on a boolean).
     pub const TRUE: u8 = 8;
+    /// A string that is the key of a member.
+    pub const KEY: u8 = 16;
+    /// A string that holds a `\u` escape.
+    pub const UNICODE_ESCAPE: u8 = 32;
+    /// A string that holds an escape of a surrogate, paired or not.
+    pub const SURROGATE_ESCAPE: u8 = 64;
+    /// A number that may not survive a round trip: an exponent, or more than 15 bytes.
+    pub const LONG_NUMBER: u8 = 128;
 }
 
 /// The scanned values of one text.
@@ -37,6 +45,8 @@ pub struct Tape {
     pub(crate) slots: Vec<Slot>,
     /// Containers that are open while scanning; kept for its allocation.
     pub(crate) open: Vec<u32>,
+    /// The flags of all slots together.
+    pub(crate) flags: u8,
 }
 
 /// A value on a tape, together with the text it was scanned from.
@@ -65,6 +75,55 @@ impl<'a> Node<'a> {
     pub fn span(self) -> (usize, usize) {
         let slot = self.slot();
         (slot.start as usize, slot.end as usize)
+    }
+    /// Position of the value on its tape: grows in text order, the root's is 0.
+    pub fn slot_index(self) -> u32 {
+        self.at
+    }
+    /// First position behind this value and everything in it.
+    pub fn slot_end(self) -> u32 {
+        self.slot().next
+    }
+    /// The value (or key) at a position of this tape.
+    pub fn slot_at(self, at: u32) -> Option<Self> {
+        ((at as usize) < self.tape.slots.len()).then_some(self.at(at))
+    }
+    /// True when the node is the key of a member.
+    pub fn is_key(self) -> bool {
+        let slot = self.slot();
+        slot.kind == Kind::String && slot.flags & flag::KEY != 0
+    }
+    /// The key that stands directly before this value, when the value is a member of an object.
+    pub fn member_key(self) -> Option<Self> {
+        let before = self.at(self.at.checked_sub(1)?);
+        (before.is_key() && !self.is_key()).then_some(before)
+    }
+    /// True when some object of the whole scanned text repeats a key.
+    pub fn any_duplicate_key(self) -> bool {
+        self.tape.flags & flag::DUPLICATE_KEY != 0
+    }
+    /// True when some number of the whole scanned text has an exponent or more than 15 bytes.
+    pub fn any_long_number(self) -> bool {
+        self.tape.flags & flag::LONG_NUMBER != 0
+    }
+    /// True when some string of the whole scanned text escapes a surrogate.
+    pub fn any_surrogate_escape(self) -> bool {
+        self.tape.flags & flag::SURROGATE_ESCAPE != 0
+    }
+    /// True when this string escapes a surrogate, paired or not.
+    pub fn has_surrogate_escape(self) -> bool {
+        let slot = self.slot();
+        slot.kind == Kind::String && slot.flags & flag::SURROGATE_ESCAPE != 0
+    }
+    /// True when this string holds a `\u` escape.
+    pub fn has_unicode_escape(self) -> bool {
+        let slot = self.slot();
+        slot.kind == Kind::String && slot.flags & flag::UNICODE_ESCAPE != 0
+    }
+    /// True when this number has an exponent or more than 15 bytes.
+    pub fn is_long_number(self) -> bool {
+        let slot = self.slot();
+        slot.kind == Kind::Number && slot.flags & flag::LONG_NUMBER != 0
     }
     /// The value's JSON text as it stands in the file.
     pub fn raw(self) -> &'a [u8] {
