@@ -29,6 +29,7 @@ pub mod security;
 pub mod size;
 pub mod tombstone;
 pub mod tool_pairing;
+pub mod transcript;
 pub mod tree;
 pub mod verdict;
 

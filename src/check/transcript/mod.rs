@@ -1,0 +1,41 @@
+//! The check of one transcript: one streaming pass over its bytes, then one look at the compact facts that stayed.
+
+use crate::finding::Place;
+use crate::json::Node;
+use crate::json::jsonl::Found;
+use std::sync::Arc;
+
+/// Where the checked bytes come from: names every place of a finding.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Path relative to the checked root (`-` for standard input).
+    pub path: Arc<str>,
+    /// The file lies below the managed sessions root.
+    pub managed: bool,
+}
+
+impl Source {
+    /// The file as a whole.
+    pub fn file(&self) -> Place {
+        Place { path: Arc::clone(&self.path), ..Place::default() }
+    }
+    /// A line.
+    pub fn line(&self, line: u64) -> Place {
+        Place { line: Some(line), ..self.file() }
+    }
+    /// A line and its bytes.
+    pub fn span(&self, line: u64, offset: u64, len: usize) -> Place {
+        Place { column: Some(1), bytes: Some((offset, offset + len as u64)), ..self.line(line) }
+    }
+    /// A value of the lenient reader.
+    pub fn found(&self, found: &Found<'_>) -> Place {
+        Place { bytes: Some((found.offset, found.offset + found.text.len() as u64)), ..self.line(found.line) }
+    }
+    /// A value inside a value of the lenient reader.
+    pub fn inside(&self, found: &Found<'_>, node: Node<'_>, pointer: Option<String>) -> Place {
+        let (root, _) = found.node.span();
+        let (start, end) = node.span();
+        let (start, end) = (found.offset + (start - root) as u64, found.offset + (end - root) as u64);
+        Place { bytes: Some((start, end)), pointer, ..self.line(found.line) }
+    }
+}
