@@ -3,7 +3,8 @@
 
 use super::entry::{EntryKind, Role};
 use super::ids::{Id, Ids};
-use super::load::{Keep, Seen};
+use super::load::{Keep, Seen, Whole};
+use super::migrate::Lift;
 use super::schema::{self, Faults, Field};
 use crate::json::{Kind, Value, View};
 
@@ -30,6 +31,8 @@ pub struct Fact {
     pub role: Role,
     /// What `message` is.
     pub message: MessageForm,
+    /// A string, number or boolean instead of a record.
+    pub is_primitive: bool,
 }
 
 /// What the `message` member of an entry is. Migration and the context treat the forms differently.
@@ -58,6 +61,16 @@ impl MessageForm {
             Some(_) => MessageForm::Primitive,
         }
     }
+    /// The kind of the value, a string standing for every primitive; none when it is absent.
+    pub fn kind(self) -> Option<Kind> {
+        match self {
+            MessageForm::Absent => None,
+            MessageForm::Null => Some(Kind::Null),
+            MessageForm::Primitive => Some(Kind::String),
+            MessageForm::Array => Some(Kind::Array),
+            MessageForm::Object => Some(Kind::Object),
+        }
+    }
 }
 
 /// Keeps [`Fact`]s, and the values of entries that settle something: headers, settings and compactions.
@@ -72,6 +85,9 @@ impl Facts {
     /// The value of a header, of an entry that carries settings, or of a compaction.
     pub fn value(&self, fact: &Fact) -> Option<&Value> {
         self.values.get(fact.side as usize)
+    }
+    fn value_mut(&mut self, fact: &Fact) -> Option<&mut Value> {
+        self.values.get_mut(fact.side as usize)
     }
 }
 
@@ -115,6 +131,7 @@ impl Keep for Facts {
             kind: seen.kind,
             role: message.map_or(Role::None, Role::of),
             message: MessageForm::of(message),
+            is_primitive: !matches!(record.kind(), Kind::Object | Kind::Array),
         }
     }
     fn kind(&self, entry: &Fact) -> EntryKind {
@@ -125,14 +142,57 @@ impl Keep for Facts {
             // A patch is valid only with a string.
             header.faults.clear(Field::Cwd);
         }
-        if let Some(header) = self.values.get_mut(header.side as usize).and_then(Value::as_object_mut) {
-            header.set(key, value.to_value());
+        if let Some(header) = self.value_mut(header) {
+            Whole.set_header(header, key, value);
         }
     }
     fn set_message<'v, V: View<'v>>(&mut self, entry: &mut Fact, message: V, _: &mut Ids) {
         entry.role = Role::of(message);
         entry.message = MessageForm::of(Some(message));
         schema::message(Some(message), &mut entry.faults);
+    }
+}
+
+impl Lift for Facts {
+    fn is_primitive(&self, entry: &Fact) -> bool {
+        entry.is_primitive
+    }
+    fn version(&self, header: &Fact) -> Option<f64> {
+        self.value(header).and_then(|header| Whole.version(header))
+    }
+    fn set_version(&mut self, header: &mut Fact, version: f64) {
+        if let Some(header) = self.value_mut(header) {
+            Whole.set_version(header, version);
+        }
+    }
+    fn id(&self, entry: &Fact, ids: &Ids) -> Option<Value> {
+        ids.value(entry.id)
+    }
+    fn set_ids(&mut self, entry: &mut Fact, id: Id, parent: Id, _: &Ids) {
+        (entry.id, entry.parent) = (id, parent);
+        entry.faults.clear(Field::Id);
+        entry.faults.clear(Field::ParentId);
+    }
+    fn first_kept_index(&self, compaction: &Fact) -> Option<f64> {
+        self.value(compaction).and_then(|compaction| Whole.first_kept_index(compaction))
+    }
+    fn set_first_kept(&mut self, compaction: &mut Fact, id: Option<Value>) {
+        compaction.faults.clear(Field::FirstKeptEntryId);
+        compaction.faults.unless(matches!(id, Some(Value::String(_))), Field::FirstKeptEntryId);
+        if let Some(compaction) = self.value_mut(compaction) {
+            Whole.set_first_kept(compaction, id);
+        }
+    }
+    fn drop_first_kept_index(&mut self, compaction: &mut Fact) {
+        if let Some(compaction) = self.value_mut(compaction) {
+            Whole.drop_first_kept_index(compaction);
+        }
+    }
+    fn message(&self, entry: &Fact) -> (Option<Kind>, Role) {
+        (entry.message.kind(), entry.role)
+    }
+    fn set_role_custom(&mut self, entry: &mut Fact) {
+        entry.role = Role::Custom;
     }
 }
 

@@ -3,7 +3,7 @@
 //! Readers accept any value as an id and compare without conversion (7 is not "7", 1.0 is 1). [`Ids`] gives equal keys
 //! equal numbers, so that everything behind it compares and indexes by a `u32`.
 
-use crate::json::{Kind, View};
+use crate::json::{JsString, Kind, Object, Value, View};
 use hashbrown::HashTable;
 use std::hash::{BuildHasher, RandomState};
 
@@ -102,6 +102,21 @@ impl Ids {
         let key = self.key(id.0).filter(|key| key.kind == Kind::String)?;
         Some(self.bytes(key))
     }
+    /// The value of a key; none when it is absent. An object stands for any object.
+    pub fn value(&self, id: Id) -> Option<Value> {
+        match id {
+            Id::ABSENT => None,
+            Id::NULL => Some(Value::Null),
+            Id::FALSE | Id::TRUE => Some(Value::Bool(id == Id::TRUE)),
+            Id::EMPTY => Some(Value::string("")),
+            Id::ZERO => Some(Value::Number(0.0)),
+            _ => self.key(id.0).map(|key| match (key.kind, <[u8; 8]>::try_from(self.bytes(key))) {
+                (Kind::String, _) => Value::string(JsString::from_wtf8(self.bytes(key).to_vec())),
+                (Kind::Number, Ok(bits)) => Value::Number(f64::from_bits(u64::from_le_bytes(bits))),
+                _ => Value::Object(Object::new()),
+            }),
+        }
+    }
     /// True for a string key.
     pub fn is_string(&self, id: Id) -> bool {
         self.text(id).is_some()
@@ -148,7 +163,6 @@ impl Ids {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::Value;
 
     fn id(ids: &mut Ids, text: &str) -> Id {
         ids.of(Value::parse(text.as_bytes()).as_ref())

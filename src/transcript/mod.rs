@@ -2,8 +2,9 @@
 //! (spec 01).
 //!
 //! A transcript's way through this room: [`crate::json::jsonl::Lines`] yields values, [`load`] turns them into entries
-//! and replays patches, [`facts`] is what a check keeps of each.
+//! and replays patches ([`facts`] is what a check keeps of each), [`migrate`] lifts them to version 5, [`schema`] judges them.
 
+pub mod answer;
 pub mod blobs;
 pub mod date;
 pub mod entry;
@@ -11,6 +12,7 @@ pub mod facts;
 pub mod header;
 pub mod ids;
 pub mod load;
+pub mod migrate;
 pub mod patch;
 pub mod schema;
 pub mod throw;

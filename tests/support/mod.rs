@@ -1,0 +1,104 @@
+//! How the recorded suites are run (`tests/vectors/README.md` describes their format).
+//!
+//! `GJC_FSCK_VECTORS` names another folder of suites.
+
+use gjc_fsck::json::{Value, View, stringify};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+
+/// One line of a suite.
+pub struct Case {
+    value: Value,
+}
+
+impl Case {
+    /// Its name, unique in the suite.
+    pub fn name(&self) -> String {
+        self.text("name").expect("every case has a name")
+    }
+    /// A member of the case.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.value.member(key)
+    }
+    /// A string member of the case.
+    pub fn text(&self, key: &str) -> Option<String> {
+        self.value.member(key).and_then(string)
+    }
+    /// A member of `expect`.
+    pub fn expect(&self, key: &str) -> Option<&Value> {
+        self.value.member("expect").and_then(|expect| expect.member(key))
+    }
+    /// The bytes of the file: `input` (a recipe) or `input_b64`.
+    pub fn input(&self) -> Vec<u8> {
+        match (self.get("input"), self.text("input_b64")) {
+            (Some(recipe), _) => bytes(recipe),
+            (None, Some(base64)) => data_encoding::BASE64.decode(base64.as_bytes()).expect("input_b64 is Base64"),
+            (None, None) => Vec::new(),
+        }
+    }
+}
+
+/// The bytes that a recipe describes: a string, `{"$repeat": text, "count": n}` or `{"$concat": [recipe, …]}`.
+pub fn bytes(recipe: &Value) -> Vec<u8> {
+    if let Value::String(text) = recipe {
+        return text.as_bytes().to_vec();
+    }
+    if let Some(parts) = recipe.member("$concat").and_then(Value::as_array) {
+        return parts.iter().flat_map(bytes).collect();
+    }
+    let text = recipe.member("$repeat").expect("a recipe is a string, $repeat or $concat");
+    let count = recipe.member("count").and_then(View::as_f64).expect("$repeat has a count");
+    bytes(text).repeat(count as usize)
+}
+
+/// The text of a string value.
+pub fn string(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.to_string()),
+        _ => None,
+    }
+}
+
+/// What `JSON.stringify` prints for a value.
+pub fn json(value: &Value) -> String {
+    stringify::to_text(value)
+}
+
+/// Right when two texts are the same; else both, cut to what can be read.
+pub fn same(want: &str, got: &str) -> Result<(), String> {
+    if want == got {
+        return Ok(());
+    }
+    let differ = want.bytes().zip(got.bytes()).take_while(|(a, b)| a == b).count();
+    let around = |text: &str| -> String {
+        let from = differ.saturating_sub(60);
+        String::from_utf8_lossy(&text.as_bytes()[from.min(text.len())..]).chars().take(300).collect()
+    };
+    Err(format!("they differ at byte {differ}\n  want …{}\n  got  …{}", around(want), around(got)))
+}
+
+/// The cases of a suite.
+pub fn cases(suite: &str) -> Vec<Case> {
+    let folder =
+        std::env::var_os("GJC_FSCK_VECTORS").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/vectors"), PathBuf::from);
+    let path = folder.join(format!("{suite}.jsonl"));
+    let text = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    lines.map(|line| Case { value: Value::parse(line).expect("every line of a suite is JSON") }).collect()
+}
+
+/// Runs every case of a suite, prints `SUITE passed/total`, and fails unless all hold. A case that panics does not hold.
+pub fn run(suite: &str, holds: impl Fn(&Case) -> Result<(), String>) {
+    let cases = cases(suite);
+    let mut passed = 0;
+    for case in &cases {
+        match catch_unwind(AssertUnwindSafe(|| holds(case))) {
+            Ok(Ok(())) => passed += 1,
+            Ok(Err(why)) => println!("{suite} {}: {why}", case.name()),
+            Err(_) => println!("{suite} {}: panicked", case.name()),
+        }
+    }
+    println!("{suite} {passed}/{}", cases.len());
+    assert!(!cases.is_empty(), "{suite} has no case");
+    assert_eq!(passed, cases.len(), "{suite}: not every case holds");
+}
