@@ -16,6 +16,7 @@ pub mod migrate;
 pub mod patch;
 pub mod schema;
 pub mod throw;
+pub mod tree;
 
 pub use entry::EntryKind;
 pub use ids::{Id, Ids};
