@@ -17,6 +17,7 @@ pub mod patch;
 pub mod schema;
 pub mod throw;
 pub mod tree;
+pub mod usage;
 
 pub use entry::EntryKind;
 pub use ids::{Id, Ids};
