@@ -86,6 +86,8 @@ pub struct Code {
     pub role: Role,
     /// Releases that report it.
     pub releases: Releases,
+    /// The verdict column of spec 05, as corrected by 05a: which reader answers what. Tokens stand in backticks.
+    pub verdict: &'static str,
     /// One line: the condition in the user's words.
     pub summary: &'static str,
     /// What gjc does with such an object.
@@ -96,6 +98,13 @@ pub struct Code {
     pub section: &'static str,
     /// Version of gjc-fsck that first reported it.
     pub since: &'static str,
+}
+
+impl Code {
+    /// True when the verdict column names this token of gjc: the code explains the token on the same object.
+    pub fn explains(&self, token: &str) -> bool {
+        self.verdict.split('`').skip(1).step_by(2).any(|named| named == token)
+    }
 }
 
 impl PartialEq for Code {
@@ -148,7 +157,8 @@ pub struct Finding {
     pub gjc: Option<String>,
     /// What to do here, when more exact than the code's own text.
     pub help: Option<String>,
-    /// SHA-256 (hex) of code, path, entry id or pointer, and the record's text (design §2); filled by the report.
+    /// SHA-256 of the text of the record (or line) that the finding is about, where there is one: the part of the
+    /// fingerprint that only the check can know (design §2).
     pub record_sha256: Option<[u8; 32]>,
 }
 
@@ -170,6 +180,13 @@ impl Finding {
     #[must_use]
     pub fn related(mut self, note: impl Into<String>, place: Place) -> Self {
         self.related.push(Related { note: note.into(), place });
+        self
+    }
+    /// Names the record (or line) by its text, for the fingerprint.
+    #[must_use]
+    pub fn record(mut self, text: &[u8]) -> Self {
+        use sha2::Digest;
+        self.record_sha256 = Some(sha2::Sha256::digest(text).into());
         self
     }
     /// Replaces the advice of the code by advice for this case.
@@ -199,6 +216,19 @@ pub struct Gauge {
     pub limit: u64,
     /// `bytes`, `entries`, `records`, …
     pub unit: &'static str,
+}
+
+/// What became of one transcript: the answers of gjc's readers.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Outcome {
+    /// Path relative to the checked root (`-` for standard input).
+    pub path: Arc<str>,
+    /// Session id of the header.
+    pub id: Option<String>,
+    /// Version that gjc takes the file for (1 when the header names none).
+    pub version: Option<i64>,
+    /// Letter of a reader (spec 01 §2) or operation (`list`), and its exact answer; in the order they were asked.
+    pub verdicts: Vec<(&'static str, String)>,
 }
 
 /// Takes what checks find.

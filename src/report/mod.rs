@@ -1,6 +1,216 @@
 //! The report: release filter, severity overrides, order, counts, exit bits, fingerprints, gauges, verdicts. It decides; the
 //! renderers only show.
+//!
+//! Same input, same bytes out: no clock, no thread order, no directory order. The types below are the JSON report
+//! (`schemas/report.schema.json` is generated from them); a member that does not apply is null.
 
+pub mod build;
 pub mod reference;
 pub mod settings;
 pub mod status;
+
+pub use build::{Audit, build};
+pub use settings::{FailOn, Settings};
+pub use status::Status;
+
+use crate::finding::{Class, Code, Gauge, Severity};
+use indexmap::IndexMap;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
+
+/// Name of this form of the report.
+pub const SCHEMA: &str = "gjc-fsck/report/1";
+
+/// Everything that one run has to say.
+#[derive(Serialize, JsonSchema, Clone, PartialEq, Debug)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// `gjc-fsck/report/1`.
+    pub schema: &'static str,
+    /// Who made the report.
+    pub tool: Tool,
+    /// Release of gjc whose behaviour was asked for: `0.15` or `0.17`.
+    pub release: &'static str,
+    /// What was checked, as it was named; paths of findings are relative to it.
+    pub root: String,
+    /// The path that the checked directory was judged to lie at, when another one was asked for.
+    pub assumed_root: Option<String>,
+    /// Whom the check speaks for.
+    pub checked_for: CheckedFor,
+    /// Whether blob references were compared with a blob store.
+    pub blobs: Blobs,
+    /// What was found, in order of path, line, column and code.
+    pub findings: Vec<Entry>,
+    /// The checked transcripts, in order of path.
+    pub transcripts: Vec<Transcript>,
+    /// What has a limit, in order of name and path.
+    pub gauges: Vec<Gauge>,
+    /// Counts and the exit status.
+    pub summary: Summary,
+}
+
+/// Who made a report.
+#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+pub struct Tool {
+    /// `gjc-fsck`.
+    pub name: &'static str,
+    /// Its version.
+    pub version: &'static str,
+}
+
+/// Whom a check speaks for: gjc run by this user would meet what the report says.
+#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CheckedFor {
+    /// The user id; null where users do not matter (a lone transcript).
+    pub uid: Option<u32>,
+    /// Why this user.
+    pub reason: Option<UserReason>,
+}
+
+/// Why a check speaks for a user.
+#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "snake_case")]
+pub enum UserReason {
+    /// `--as-uid` named the user.
+    Asked,
+    /// The check ran as root and the agent directory belongs to this user.
+    OwnerOfAgentDirectory,
+    /// The effective user of the check.
+    EffectiveUser,
+}
+
+/// Whether blob references were compared with a blob store.
+#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug, Default)]
+pub struct Blobs {
+    /// False: nothing is claimed about missing or damaged blobs.
+    pub checked: bool,
+    /// The store that was looked at.
+    pub store: Option<String>,
+}
+
+/// One finding.
+#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry {
+    /// Its code; `gjc-fsck explain CODE` says more.
+    #[serde(serialize_with = "code_name")]
+    #[schemars(schema_with = "code_schema")]
+    pub code: &'static Code,
+    /// Severity in this run.
+    pub severity: Severity,
+    /// C: a capacity is reached; T: the tree moved. Null for everything else.
+    pub class: Option<Class>,
+    /// What is wrong here, one sentence.
+    pub message: String,
+    /// Path relative to the root, `-` for standard input.
+    pub path: String,
+    /// 1-based line.
+    pub line: Option<u64>,
+    /// 1-based byte column in the line.
+    pub column: Option<u64>,
+    /// First byte in the file.
+    pub byte_start: Option<u64>,
+    /// First byte behind it.
+    pub byte_end: Option<u64>,
+    /// RFC 6901 pointer inside the record.
+    pub pointer: Option<String>,
+    /// Id of the entry.
+    pub entry: Option<String>,
+    /// Other places that belong to it: causes, other halves.
+    pub related: Vec<Related>,
+    /// What gjc does.
+    pub gjc: String,
+    /// What to do.
+    pub help: String,
+    /// SHA-256 of code, path, entry id or pointer, and the record's text: stays the same when lines move.
+    pub fingerprint: String,
+}
+
+/// A place that belongs to a finding.
+#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[serde(rename_all = "camelCase")]
+pub struct Related {
+    /// Why it is named.
+    pub note: String,
+    /// Path relative to the root.
+    pub path: String,
+    /// 1-based line.
+    pub line: Option<u64>,
+    /// 1-based byte column in the line.
+    pub column: Option<u64>,
+    /// First byte in the file.
+    pub byte_start: Option<u64>,
+    /// First byte behind it.
+    pub byte_end: Option<u64>,
+    /// RFC 6901 pointer inside the record.
+    pub pointer: Option<String>,
+    /// Id of the entry.
+    pub entry: Option<String>,
+}
+
+/// One transcript and the answers of gjc's readers.
+#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+pub struct Transcript {
+    /// Path relative to the root.
+    pub path: String,
+    /// Session id of the header.
+    pub id: Option<String>,
+    /// Version that gjc takes the file for.
+    pub version: Option<i64>,
+    /// Reader (a letter of spec 01 §2, or an operation) to its exact answer.
+    pub verdicts: IndexMap<&'static str, String>,
+}
+
+/// Counts of a report, and what they mean.
+#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug, Default)]
+pub struct Summary {
+    /// Transcripts checked.
+    pub transcripts: u64,
+    /// Findings of severity error that are neither capacity nor transient.
+    pub errors: u64,
+    /// Warnings that are neither capacity nor transient.
+    pub warnings: u64,
+    /// Infos that are neither capacity nor transient.
+    pub infos: u64,
+    /// Findings of class C: limits reached or near.
+    pub capacity: u64,
+    /// Findings of class T: the tree moved.
+    pub transient: u64,
+    /// Findings per code, in the order of the registry.
+    pub codes: IndexMap<&'static str, u64>,
+    /// What the counts come to.
+    pub verdict: Verdict,
+    /// The exit status: summed bits.
+    pub status: u8,
+}
+
+/// What a run comes to, the most important first.
+#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Something could not be looked at: nothing is claimed about it.
+    Unreadable,
+    /// At least one finding at or above `--fail-on`.
+    Findings,
+    /// A limit is reached or the tree moved: neither clean nor corrupt.
+    Inconclusive,
+    /// Nothing that counts.
+    #[default]
+    Clean,
+}
+
+fn code_name<S: serde::Serializer>(code: &&'static Code, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(code.name)
+}
+
+fn code_schema(_: &mut SchemaGenerator) -> Schema {
+    let names: Vec<&str> = crate::check::codes().map(|code| code.name).collect();
+    json_schema!({ "type": "string", "enum": names })
+}
+
+/// The JSON Schema of the report.
+pub fn schema() -> Schema {
+    let mut schema = schemars::generate::SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<Report>();
+    schema.insert("$id".to_owned(), SCHEMA.into());
+    schema
+}

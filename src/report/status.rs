@@ -23,6 +23,10 @@ impl Status {
     /// The user stopped the run.
     pub const CANCELLED: Status = Status(32);
 
+    /// True when every bit of `other` is set.
+    pub const fn has(self, other: Status) -> bool {
+        self.0 & other.0 == other.0
+    }
     /// The number the process exits with.
     pub const fn bits(self) -> u8 {
         self.0

@@ -1,0 +1,349 @@
+//! From what the checks pushed to a [`Report`]: filter, override, order, count.
+
+use super::{Blobs, CheckedFor, Entry, Related, Report, SCHEMA, Settings, Status, Summary, Tool, Transcript, Verdict};
+use crate::check;
+use crate::finding::{Class, Code, Finding, Gauge, Outcome, Place, Release, Releases, Role, Severity};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+/// What one run found, before anything is decided.
+#[derive(Default, Debug)]
+pub struct Audit {
+    /// What was checked, as it was named.
+    pub root: String,
+    /// Where it was assumed to lie.
+    pub assumed_root: Option<String>,
+    /// Whom the check speaks for.
+    pub checked_for: CheckedFor,
+    /// Whether blobs were looked at.
+    pub blobs: Blobs,
+    /// Findings, in any order.
+    pub findings: Vec<Finding>,
+    /// Gauges, in any order.
+    pub gauges: Vec<Gauge>,
+    /// Transcripts, in any order.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// Decides what an audit comes to.
+pub fn build(audit: Audit, settings: &Settings) -> Report {
+    let mut findings: Vec<Finding> = audit.findings.into_iter().filter(|finding| in_release(finding.code, settings.release)).collect();
+    drop_explained_tokens(&mut findings);
+    let mut entries: Vec<Entry> = findings.into_iter().map(|finding| entry(finding, settings)).collect();
+    entries.sort_by(|a, b| order(a).cmp(&order(b)));
+    entries.dedup();
+
+    let mut transcripts: Vec<Transcript> = audit.outcomes.into_iter().map(transcript).collect();
+    transcripts.sort_by(|a, b| a.path.cmp(&b.path));
+    let mut gauges = audit.gauges;
+    gauges.sort_by(|a, b| (a.name, &a.path, a.unit, a.used, a.limit).cmp(&(b.name, &b.path, b.unit, b.used, b.limit)));
+
+    Report {
+        schema: SCHEMA,
+        tool: Tool { name: "gjc-fsck", version: env!("CARGO_PKG_VERSION") },
+        release: settings.release.text(),
+        root: audit.root,
+        assumed_root: audit.assumed_root,
+        checked_for: audit.checked_for,
+        blobs: audit.blobs,
+        summary: summary(&entries, transcripts.len(), settings),
+        findings: entries,
+        transcripts,
+        gauges,
+    }
+}
+
+/// Whether a code can be reported for a release.
+fn in_release(code: &Code, release: Release) -> bool {
+    match code.releases {
+        Releases::Both => true,
+        Releases::Only017 => release == Release::V0_17,
+    }
+}
+
+/// A verdict token is a finding only when no error on the same object explains it (spec 05 §1).
+fn drop_explained_tokens(findings: &mut Vec<Finding>) {
+    let is_token = |finding: &Finding| finding.code.role == Role::VerdictToken;
+    if !findings.iter().any(is_token) {
+        return;
+    }
+    let mut errors: BTreeMap<String, Vec<&'static Code>> = BTreeMap::new();
+    for finding in findings.iter().filter(|finding| !is_token(finding) && finding.code.severity == Severity::Error) {
+        errors.entry(finding.place.path.to_string()).or_default().push(finding.code);
+    }
+    findings.retain(|finding| {
+        let token = finding.code;
+        let names_it = |error: &&'static Code| error.explains(token.name) || token.token.is_some_and(|spelled| error.explains(spelled));
+        !is_token(finding) || !errors.get(&*finding.place.path).is_some_and(|errors| errors.iter().any(names_it))
+    });
+}
+
+/// What the order of a report goes by: the place, then what is said of it.
+fn order(entry: &Entry) -> impl Ord + '_ {
+    let place = (&entry.path, entry.line, entry.column, entry.byte_start);
+    (place, entry.code.name, &entry.message, &entry.pointer, &entry.entry, &entry.fingerprint)
+}
+
+fn entry(finding: Finding, settings: &Settings) -> Entry {
+    let Finding { code, message, place, related, gjc, help, record_sha256, .. } = finding;
+    let fingerprint = fingerprint(code, &place, record_sha256);
+    Entry {
+        code,
+        severity: settings.severity(code),
+        class: code.class,
+        message,
+        fingerprint,
+        path: place.path.to_string(),
+        line: place.line,
+        column: place.column,
+        byte_start: place.bytes.map(|(start, _)| start),
+        byte_end: place.bytes.map(|(_, end)| end),
+        pointer: place.pointer,
+        entry: place.entry,
+        related: related.into_iter().map(|related| self::related(related.note, related.place)).collect(),
+        gjc: gjc.unwrap_or_else(|| code.gjc.to_owned()),
+        help: help.unwrap_or_else(|| code.help.to_owned()),
+    }
+}
+
+fn related(note: String, place: Place) -> Related {
+    Related {
+        note,
+        path: place.path.to_string(),
+        line: place.line,
+        column: place.column,
+        byte_start: place.bytes.map(|(start, _)| start),
+        byte_end: place.bytes.map(|(_, end)| end),
+        pointer: place.pointer,
+        entry: place.entry,
+    }
+}
+
+/// SHA-256 (hex) of code, path, entry id or pointer, and the record's text, each preceded by its length, so that no two
+/// lists of parts run into one.
+fn fingerprint(code: &Code, place: &Place, record: Option<[u8; 32]>) -> String {
+    let mut hash = Sha256::new();
+    let inner = place.entry.as_ref().or(place.pointer.as_ref()).map_or("", String::as_str);
+    for part in [code.name.as_bytes(), place.path.as_bytes(), inner.as_bytes(), record.as_ref().map_or(&[][..], |digest| &digest[..])] {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    data_encoding::HEXLOWER.encode(&hash.finalize())
+}
+
+fn transcript(outcome: Outcome) -> Transcript {
+    let Outcome { path, id, version, verdicts } = outcome;
+    Transcript { path: path.to_string(), id, version, verdicts: verdicts.into_iter().collect() }
+}
+
+fn summary(entries: &[Entry], transcripts: usize, settings: &Settings) -> Summary {
+    let mut summary = Summary { transcripts: transcripts as u64, ..Summary::default() };
+    let mut status = Status::CLEAN;
+    let mut counts: BTreeMap<&'static str, u64> = BTreeMap::new();
+    for entry in entries {
+        *counts.entry(entry.code.name).or_default() += 1;
+        *match (entry.class, entry.severity) {
+            (Some(Class::Capacity), _) => &mut summary.capacity,
+            (Some(Class::Transient), _) => &mut summary.transient,
+            (None, Severity::Error) => &mut summary.errors,
+            (None, Severity::Warning) => &mut summary.warnings,
+            (None, Severity::Info) => &mut summary.infos,
+        } += 1;
+        status = status | bits(entry, settings);
+    }
+    summary.codes = check::codes().filter_map(|code| counts.get(code.name).map(|count| (code.name, *count))).collect();
+    summary.status = status.bits();
+    summary.verdict = if status.has(Status::OPERATIONAL) {
+        Verdict::Unreadable
+    } else if status.has(Status::FINDINGS) {
+        Verdict::Findings
+    } else if status.has(Status::INCONCLUSIVE) {
+        Verdict::Inconclusive
+    } else {
+        Verdict::Clean
+    };
+    summary
+}
+
+/// The exit bits that one finding sets (spec 05 §1, design §5).
+fn bits(entry: &Entry, settings: &Settings) -> Status {
+    match (entry.code.name, entry.class) {
+        ("agent_dir_missing" | "object_unreadable", _) => Status::OPERATIONAL,
+        // This run's own budget ended it, whatever the level.
+        ("check_incomplete", _) | (_, Some(Class::Transient)) => Status::INCONCLUSIVE,
+        (_, Some(Class::Capacity)) if entry.severity == Severity::Error => Status::INCONCLUSIVE,
+        _ if settings.fail_on.reached_by(entry.severity) => Status::FINDINGS,
+        _ => Status::CLEAN,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::FailOn;
+    use std::sync::Arc;
+
+    fn code(name: &str) -> &'static Code {
+        check::code(name).expect("a code of the registry")
+    }
+
+    fn at(path: &str, line: u64) -> Place {
+        Place { path: Arc::from(path), line: Some(line), ..Place::default() }
+    }
+
+    fn report_of(findings: Vec<Finding>, settings: &Settings) -> Report {
+        build(Audit { findings, ..Audit::default() }, settings)
+    }
+
+    fn names(report: &Report) -> Vec<&'static str> {
+        report.findings.iter().map(|entry| entry.code.name).collect()
+    }
+
+    fn status_of(name: &str, settings: &Settings) -> u8 {
+        report_of(vec![Finding::new(code(name), at("a", 1), "x")], settings).summary.status
+    }
+
+    #[test]
+    fn the_order_is_that_of_place_then_code_whatever_came_first() {
+        let findings = || {
+            vec![
+                Finding::new(code("json_syntax"), at("b", 1), "x"),
+                Finding::new(code("nul_run"), at("a", 9), "x"),
+                Finding::new(code("blank_lines"), Place { path: Arc::from("a"), ..Place::default() }, "x"),
+                Finding::new(code("json_syntax"), at("a", 9), "x"),
+                Finding::new(code("json_syntax"), at("a", 10), "x"),
+            ]
+        };
+        let settings = Settings::default();
+        let report = report_of(findings(), &settings);
+        let places: Vec<_> = report.findings.iter().map(|entry| (entry.path.as_str(), entry.line, entry.code.name)).collect();
+        assert_eq!(
+            places,
+            [
+                ("a", None, "blank_lines"),
+                ("a", Some(9), "json_syntax"),
+                ("a", Some(9), "nul_run"),
+                ("a", Some(10), "json_syntax"),
+                ("b", Some(1), "json_syntax")
+            ]
+        );
+        let reversed = report_of(findings().into_iter().rev().collect(), &settings);
+        assert_eq!(reversed, report);
+    }
+
+    #[test]
+    fn a_code_of_0_17_is_silent_under_0_15() {
+        let findings = || vec![Finding::new(code("star_without_capability"), at("a", 1), "x")];
+        assert_eq!(names(&report_of(findings(), &Settings::default())), ["star_without_capability"]);
+        let old = Settings { release: Release::V0_15, ..Settings::default() };
+        assert!(names(&report_of(findings(), &old)).is_empty());
+    }
+
+    #[test]
+    fn a_token_that_an_error_on_the_same_file_explains_is_no_finding() {
+        let findings = vec![
+            Finding::new(code("truncated_last_line"), at("a", 3), "x"),
+            Finding::new(code("malformed"), at("a", 3), "x"),
+            Finding::new(code("malformed"), at("b", 3), "x"),
+        ];
+        let report = report_of(findings, &Settings::default());
+        assert_eq!(names(&report), ["truncated_last_line", "malformed"]);
+        assert_eq!(report.findings[1].path, "b");
+    }
+
+    #[test]
+    fn a_warning_does_not_explain_a_token() {
+        let findings = vec![Finding::new(code("utf8_bom"), at("a", 1), "x"), Finding::new(code("unreadable_candidate"), at("a", 1), "x")];
+        assert_eq!(names(&report_of(findings, &Settings::default())), ["unreadable_candidate", "utf8_bom"]);
+    }
+
+    #[test]
+    fn a_token_is_also_explained_under_gjcs_own_spelling() {
+        assert!(code("special_file").explains("read-failed"));
+        assert!(!code("missing_final_newline").explains("malformed"));
+    }
+
+    #[test]
+    fn an_error_sets_bit_4_and_fail_on_moves_the_line() {
+        let settings = |fail_on| Settings { fail_on, ..Settings::default() };
+        assert_eq!(status_of("json_syntax", &settings(FailOn::Error)), 4);
+        assert_eq!(status_of("json_syntax", &settings(FailOn::Never)), 0);
+        assert_eq!(status_of("dangling_parent", &settings(FailOn::Error)), 0);
+        assert_eq!(status_of("dangling_parent", &settings(FailOn::Warning)), 4);
+        assert_eq!(status_of("blank_lines", &settings(FailOn::Info)), 4);
+    }
+
+    #[test]
+    fn capacity_and_transient_set_bit_2_only() {
+        let settings = Settings::default();
+        assert_eq!(status_of("oversized", &settings), 2);
+        assert_eq!(status_of("unstable", &settings), 2);
+        assert_eq!(status_of("concurrent_change", &settings), 2);
+        assert_eq!(status_of("check_incomplete", &settings), 2);
+        assert_eq!(status_of("near_per_file_cap", &settings), 0);
+    }
+
+    #[test]
+    fn what_could_not_be_looked_at_sets_bit_8_only() {
+        let settings = Settings::default();
+        assert_eq!(status_of("agent_dir_missing", &settings), 8);
+        assert_eq!(status_of("object_unreadable", &settings), 8);
+    }
+
+    #[test]
+    fn bits_of_several_findings_are_summed_and_the_worst_names_the_verdict() {
+        let findings = |names: &[&str]| names.iter().map(|name| Finding::new(code(name), at("a", 1), "x")).collect::<Vec<_>>();
+        let summary = report_of(findings(&["oversized", "json_syntax", "object_unreadable"]), &Settings::default()).summary;
+        assert_eq!((summary.status, summary.verdict), (14, Verdict::Unreadable));
+        let summary = report_of(findings(&["oversized", "json_syntax"]), &Settings::default()).summary;
+        assert_eq!((summary.status, summary.verdict), (6, Verdict::Findings));
+        let summary = report_of(findings(&["oversized"]), &Settings::default()).summary;
+        assert_eq!((summary.status, summary.verdict, summary.errors, summary.capacity), (2, Verdict::Inconclusive, 0, 1));
+    }
+
+    #[test]
+    fn the_last_override_of_a_code_counts() {
+        let code = code("dangling_parent");
+        let settings = Settings { overrides: vec![(code, Severity::Info), (code, Severity::Error)], ..Settings::default() };
+        let report = report_of(vec![Finding::new(code, at("a", 1), "x")], &settings);
+        assert_eq!(report.findings[0].severity, Severity::Error);
+        assert_eq!((report.summary.errors, report.summary.status), (1, 4));
+    }
+
+    #[test]
+    fn a_fingerprint_stays_when_lines_move_and_changes_with_the_record() {
+        let of = |line, record: &[u8]| {
+            let finding = Finding::new(code("json_syntax"), at("a", line), "x").record(record);
+            report_of(vec![finding], &Settings::default()).findings[0].fingerprint.clone()
+        };
+        assert_eq!(of(3, b"{"), of(4, b"{"));
+        assert_ne!(of(3, b"{"), of(3, b"["));
+        assert_eq!(of(3, b"{").len(), 64);
+    }
+
+    #[test]
+    fn the_parts_of_a_fingerprint_do_not_run_into_each_other() {
+        let of = |path: &str, entry: &str| {
+            let place = Place { path: Arc::from(path), entry: Some(entry.into()), ..Place::default() };
+            fingerprint(code("json_syntax"), &place, None)
+        };
+        assert_ne!(of("a", "bc"), of("ab", "c"));
+    }
+
+    #[test]
+    fn the_same_finding_pushed_twice_is_reported_once() {
+        let finding = Finding::new(code("json_syntax"), at("a", 1), "x");
+        assert_eq!(report_of(vec![finding.clone(), finding], &Settings::default()).findings.len(), 1);
+    }
+
+    #[test]
+    fn counts_per_code_stand_in_the_order_of_the_registry() {
+        let findings = vec![
+            Finding::new(code("dangling_parent"), at("a", 1), "x"),
+            Finding::new(code("json_syntax"), at("a", 2), "x"),
+            Finding::new(code("dangling_parent"), at("a", 3), "x"),
+        ];
+        let codes = report_of(findings, &Settings::default()).summary.codes;
+        assert_eq!(codes.into_iter().collect::<Vec<_>>(), [("json_syntax", 1), ("dangling_parent", 2)]);
+    }
+}
