@@ -1,2 +1,7 @@
 //! What an agent directory holds: layout, walk, identity and digest, binding, legacy directories, locks, migration
 //! receipts, tombstones, replacement receipts, blobs (spec 02, spec 04 §5).
+
+pub mod binding;
+pub mod identity;
+pub mod layout;
+pub mod security;

@@ -42,10 +42,10 @@ pub fn errno_name(errno: Errno) -> &'static str {
 
 /// What a query for an absent extended attribute answers.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub(super) const NO_ATTRIBUTE: Errno = Errno::NODATA;
+pub const NO_ATTRIBUTE: Errno = Errno::NODATA;
 /// What a query for an absent extended attribute answers.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub(super) const NO_ATTRIBUTE: Errno = Errno::NOATTR;
+pub const NO_ATTRIBUTE: Errno = Errno::NOATTR;
 
 #[cfg(test)]
 mod tests {

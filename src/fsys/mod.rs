@@ -22,7 +22,7 @@ mod real;
 
 pub use authority::Authority;
 pub use capture::{Bound, Captured, Refusal, Watched, capture};
-pub use errno::errno_name;
+pub use errno::{NO_ATTRIBUTE, errno_name};
 pub use hash::{Sha256Reader, hash_file};
 pub use inject::{Call, Inject, Phase};
 pub use memory::Memory;

@@ -1,0 +1,278 @@
+//! The owner-only policy (spec 02 §4.1 to §4.3): type, owner, mode, ACL, with gjc's tokens, in gjc's order.
+
+use crate::fsys::{Acl, Errno, Error, Fs, Kind, Meta, NO_ATTRIBUTE};
+use std::path::Path;
+
+/// Which policy an object must meet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Need {
+    /// A real directory of mode 0700.
+    Directory,
+    /// A regular file of mode 0600.
+    File,
+}
+
+impl Need {
+    /// The mode that the policy demands.
+    pub const fn mode(self) -> u32 {
+        match self {
+            Need::Directory => 0o700,
+            Need::File => 0o600,
+        }
+    }
+    const fn kind(self) -> Kind {
+        match self {
+            Need::Directory => Kind::Directory,
+            Need::File => Kind::File,
+        }
+    }
+}
+
+/// Why an object fails the policy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Violation {
+    /// It does not exist.
+    NotFound,
+    /// It, or a component on the way to it, is a symlink.
+    ReparsePoint,
+    /// It has another type than demanded (the token is `not_directory` for files too).
+    WrongType(Kind),
+    /// Its owner is not the user.
+    Owner(u32),
+    /// Its permission bits.
+    Mode(u32),
+    /// An ACL, or a query for one that failed.
+    Acl(Acl, AclViolation),
+    /// The object behind the name changed between two looks.
+    Identity,
+    /// A `..` in the path.
+    Unavailable,
+    /// Any other error.
+    Io(Errno),
+}
+
+/// What is wrong with an ACL attribute.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AclViolation {
+    /// There is one.
+    Present(usize),
+    /// It has length 0.
+    Malformed,
+    /// The query was denied.
+    Denied(Errno),
+    /// The query failed with EIO.
+    Io,
+    /// The query failed otherwise.
+    Unknown(Errno),
+}
+
+impl Violation {
+    /// gjc's token.
+    pub const fn token(self) -> &'static str {
+        match self {
+            Violation::NotFound => "not_found",
+            Violation::ReparsePoint => "reparse_point",
+            Violation::WrongType(_) => "not_directory",
+            Violation::Owner(_) => "owner_mismatch",
+            Violation::Mode(_) => "mode_mismatch",
+            Violation::Acl(_, acl) => acl.token(),
+            Violation::Identity => "identity_mismatch",
+            Violation::Unavailable => "identity_unavailable",
+            Violation::Io(_) => "io_error",
+        }
+    }
+}
+
+impl AclViolation {
+    /// gjc's token.
+    pub const fn token(self) -> &'static str {
+        match self {
+            AclViolation::Present(_) => "acl_present",
+            AclViolation::Malformed => "acl_malformed",
+            AclViolation::Denied(_) => "acl_denied",
+            AclViolation::Io => "acl_io_error",
+            AclViolation::Unknown(_) => "acl_unknown",
+        }
+    }
+}
+
+/// What an ACL query proves when it does not refuse (spec 02 §4.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AclState {
+    /// There is none.
+    Absent,
+    /// The file system cannot store one.
+    Unsupported,
+}
+
+/// Steps 2 to 4 of spec 02 §4.1 over the facts of an object: type, owner, exact mode.
+///
+/// # Errors
+/// The first violation.
+pub fn judge(meta: &Meta, need: Need, uid: u32) -> Result<(), Violation> {
+    if meta.kind == Kind::Symlink {
+        return Err(Violation::ReparsePoint);
+    }
+    if meta.kind != need.kind() {
+        return Err(Violation::WrongType(meta.kind));
+    }
+    if meta.uid != uid {
+        return Err(Violation::Owner(meta.uid));
+    }
+    if meta.permissions() != need.mode() {
+        return Err(Violation::Mode(meta.permissions()));
+    }
+    Ok(())
+}
+
+/// Step 5: the ACL rule (spec 02 §4.2), access first, then default for directories.
+///
+/// # Errors
+/// The first violation.
+pub fn judge_acl(fs: &dyn Fs, path: &Path, need: Need) -> Result<AclState, Violation> {
+    let mut state = AclState::Absent;
+    let attributes: &[Acl] = match need {
+        Need::Directory => &[Acl::Access, Acl::Default],
+        Need::File => &[Acl::Access],
+    };
+    for attribute in attributes {
+        if acl_rule(fs.acl(path, *attribute)).map_err(|v| Violation::Acl(*attribute, v))? == AclState::Unsupported {
+            state = AclState::Unsupported;
+        }
+    }
+    Ok(state)
+}
+
+fn acl_rule(answer: Result<usize, Error>) -> Result<AclState, AclViolation> {
+    match answer.map_err(|e| e.errno) {
+        Ok(0) => Err(AclViolation::Malformed),
+        Ok(length) => Err(AclViolation::Present(length)),
+        Err(NO_ATTRIBUTE) => Ok(AclState::Absent),
+        Err(Errno::OPNOTSUPP) => Ok(AclState::Unsupported),
+        Err(errno @ (Errno::ACCESS | Errno::PERM)) => Err(AclViolation::Denied(errno)),
+        Err(Errno::IO) => Err(AclViolation::Io),
+        Err(errno) => Err(AclViolation::Unknown(errno)),
+    }
+}
+
+/// `verifyOwnerOnlyPathSecurity` of spec 02 §4.1: every component of an absolute path, then the object, then every name
+/// again. Nothing is changed.
+///
+/// # Errors
+/// The first violation.
+pub fn verify(fs: &dyn Fs, path: &Path, need: Need, uid: u32) -> Result<AclState, Violation> {
+    let first = chain(fs, path)?;
+    let meta = first.last().ok_or(Violation::NotFound)?;
+    judge(meta, need, uid)?;
+    let state = judge_acl(fs, path, need)?;
+    let same = chain(fs, path)?.iter().map(seen).eq(first.iter().map(seen));
+    if same { Ok(state) } else { Err(Violation::Identity) }
+}
+
+/// What must agree between the two walks over the chain.
+fn seen(meta: &Meta) -> (Kind, u64, u64, u32) {
+    (meta.kind, meta.dev, meta.ino, meta.uid)
+}
+
+/// The facts of every component from the root down; a symlink at any of them is refused.
+fn chain(fs: &dyn Fs, path: &Path) -> Result<Vec<Meta>, Violation> {
+    if path.as_os_str().as_encoded_bytes().contains(&0) {
+        return Err(Violation::Io(Errno::INVAL));
+    }
+    if path.components().any(|c| c == std::path::Component::ParentDir) {
+        return Err(Violation::Unavailable);
+    }
+    let mut steps: Vec<&Path> = path.ancestors().filter(|p| !p.as_os_str().is_empty()).collect();
+    steps.reverse();
+    steps
+        .into_iter()
+        .map(|step| match fs.lstat(step) {
+            Ok(meta) if meta.kind == Kind::Symlink => Err(Violation::ReparsePoint),
+            Ok(meta) => Ok(meta),
+            Err(e) if e.errno == Errno::NOENT => Err(Violation::NotFound),
+            Err(e) if e.errno == Errno::LOOP => Err(Violation::ReparsePoint),
+            Err(e) if e.errno == Errno::NOTDIR => Err(Violation::WrongType(Kind::File)),
+            Err(e) => Err(Violation::Io(e.errno)),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fsys::{Inject, Memory, Phase};
+
+    fn tree() -> Memory {
+        let fs = Memory::new();
+        fs.directory("/a/scope");
+        fs.file("/a/scope/f", b"");
+        fs
+    }
+
+    fn token(fs: &dyn Fs, path: &str, need: Need) -> &'static str {
+        match verify(fs, Path::new(path), need, 1000) {
+            Ok(AclState::Absent) => "absent",
+            Ok(AclState::Unsupported) => "unsupported",
+            Err(violation) => violation.token(),
+        }
+    }
+
+    #[test]
+    fn owner_only_objects_pass() {
+        let fs = tree();
+        assert_eq!(token(&fs, "/a/scope", Need::Directory), "absent");
+        assert_eq!(token(&fs, "/a/scope/f", Need::File), "absent");
+        fs.chmod("/a/scope", 0o3700);
+        assert_eq!(token(&fs, "/a/scope", Need::Directory), "absent", "set-gid and sticky are ignored");
+    }
+
+    #[test]
+    fn each_violation_has_the_token_of_gjc() {
+        let fs = tree();
+        fs.symlink("/a/link", "scope");
+        assert_eq!(token(&fs, "/a/none", Need::File), "not_found");
+        assert_eq!(token(&fs, "/a/link", Need::Directory), "reparse_point");
+        assert_eq!(token(&fs, "/a/link/f", Need::File), "reparse_point");
+        assert_eq!(token(&fs, "/a/scope", Need::File), "not_directory");
+        assert_eq!(token(&fs, "/a/scope/f", Need::Directory), "not_directory");
+        assert_eq!(token(&fs, "/a/../a/scope", Need::Directory), "identity_unavailable");
+        assert_eq!(token(&fs, "/a\0", Need::Directory), "io_error");
+        fs.chmod("/a/scope/f", 0o700);
+        assert_eq!(token(&fs, "/a/scope/f", Need::File), "mode_mismatch");
+        fs.set("/a/scope/f", |meta| meta.uid = 0);
+        assert_eq!(token(&fs, "/a/scope/f", Need::File), "owner_mismatch", "the owner comes before the mode");
+    }
+
+    #[test]
+    fn the_acl_rule_line_by_line() {
+        let fs = tree();
+        let answer = |answer| {
+            fs.set_acl("/a/scope", Acl::Default, answer);
+            token(&fs, "/a/scope", Need::Directory)
+        };
+        assert_eq!(answer(Err(NO_ATTRIBUTE)), "absent");
+        assert_eq!(answer(Err(Errno::OPNOTSUPP)), "unsupported");
+        assert_eq!(answer(Ok(28)), "acl_present");
+        assert_eq!(answer(Ok(0)), "acl_malformed");
+        assert_eq!(answer(Err(Errno::ACCESS)), "acl_denied");
+        assert_eq!(answer(Err(Errno::PERM)), "acl_denied");
+        assert_eq!(answer(Err(Errno::IO)), "acl_io_error");
+        assert_eq!(answer(Err(Errno::RANGE)), "acl_unknown");
+        // A file is never asked for a default ACL.
+        fs.set_acl("/a/scope/f", Acl::Default, Ok(28));
+        assert_eq!(token(&fs, "/a/scope/f", Need::File), "absent");
+    }
+
+    #[test]
+    fn an_object_swapped_during_the_check_is_noticed() {
+        let fs = tree();
+        let inject = Inject::new(&fs, |call| {
+            if call.op == "getxattr" && call.phase == Phase::Before {
+                fs.remove("/a/scope/f");
+                fs.file("/a/scope/f", b"");
+            }
+            None
+        });
+        assert_eq!(token(&inject, "/a/scope/f", Need::File), "identity_mismatch");
+    }
+}
