@@ -125,10 +125,7 @@ mod tests {
     }
     #[test]
     fn macos_private_tmp() {
-        assert_eq!(
-            known_names("/private/tmp/x", "/tmp/x", &around("/Users/ana", "/var/folders/T")),
-            ["--private-tmp-x--", "--tmp-x--"]
-        );
+        assert_eq!(known_names("/private/tmp/x", "/tmp/x", &around("/Users/ana", "/var/folders/T")), ["--private-tmp-x--", "--tmp-x--"]);
     }
     #[test]
     fn a_sibling_that_shares_a_prefix_is_not_inside() {

@@ -151,7 +151,8 @@ mod tests {
     use crate::fsys::host::{Nowhere, Observation};
 
     const NOW: u64 = 1_000_000;
-    const RECORD: &str = r#"{"attemptId":"a","pid":7,"bootId":"boot","processStartId":"p","createdAt":1,"heartbeatAt":2,"leaseExpiresAt":3}"#;
+    const RECORD: &str =
+        r#"{"attemptId":"a","pid":7,"bootId":"boot","processStartId":"p","createdAt":1,"heartbeatAt":2,"leaseExpiresAt":3}"#;
 
     /// A host whose boot id is `boot` and on which only pid 7 runs.
     struct OnlySeven;

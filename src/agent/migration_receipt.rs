@@ -131,8 +131,7 @@ impl ManifestEntry {
         }
     }
     fn to_value(&self) -> Value {
-        let mut entry =
-            Object::from_iter([("kind", Value::string(self.kind().word())), ("path", Value::String(self.path().clone()))]);
+        let mut entry = Object::from_iter([("kind", Value::string(self.kind().word())), ("path", Value::String(self.path().clone()))]);
         if let ManifestEntry::File { size, sha256, .. } = self {
             entry.set("size", Value::Number(*size as f64));
             entry.set("sha256", Value::string(sha256.clone()));
@@ -432,7 +431,8 @@ pub fn matches(receipt: &Value, scope: &str, source: Side<'_>, destination: Side
     let manifest = receipt.member("artifactManifest").and_then(Value::as_array).ok_or(Clause::ManifestShape)?;
     hold(manifest.iter().all(is_manifest_entry), Clause::ManifestShape)?;
     if let Some(cleanup) = receipt.member("sourceArtifactCleanup") {
-        let role = receipt.member("sourceArtifactQuarantine").is_some_and(|quarantine| is_text(quarantine, "role", DETACHED_ROLE.as_bytes()));
+        let role =
+            receipt.member("sourceArtifactQuarantine").is_some_and(|quarantine| is_text(quarantine, "role", DETACHED_ROLE.as_bytes()));
         hold(role && is_placeholder(cleanup) && disk.placeholder_holds(cleanup), Clause::Placeholder)?;
     }
     hold(has_fixed_fields(receipt, scope), Clause::Fixed)?;
@@ -494,7 +494,9 @@ pub fn is_placeholder(cleanup: &Value) -> bool {
         && cleanup.member("identity").is_some_and(|identity| {
             ["dev", "ino", "size", "mtimeNs", "parentDev", "parentIno"].iter().all(|key| identity.str_member(key).is_some())
         })
-        && cleanup.member("tree").is_some_and(|tree| is_tree(tree) && tree.member("entries").and_then(Value::as_array).is_some_and(|e| e.len() == 1))
+        && cleanup
+            .member("tree")
+            .is_some_and(|tree| is_tree(tree) && tree.member("entries").and_then(Value::as_array).is_some_and(|e| e.len() == 1))
 }
 
 /// A quarantine that recovery accepts (spec 02 §6.7): what `prepared` or `detached` says about a detached artifact root.
@@ -510,7 +512,12 @@ pub struct Recoverable<'a> {
 /// answers `durability_failed` to.
 ///
 /// `artifacts` is the transcript path without `.jsonl`, `directory` the legacy directory.
-pub fn recoverable<'a>(receipt: &'a Value, detached: bool, artifacts: &[u8], directory: &[u8]) -> Result<Option<Recoverable<'a>>, NotRecoverable> {
+pub fn recoverable<'a>(
+    receipt: &'a Value,
+    detached: bool,
+    artifacts: &[u8],
+    directory: &[u8],
+) -> Result<Option<Recoverable<'a>>, NotRecoverable> {
     let Some(quarantine) = receipt.member("sourceArtifactQuarantine") else { return Ok(None) };
     let path = quarantine.str_member("detachedPath").ok_or(NotRecoverable)?;
     let sibling = path.strip_prefix(directory).and_then(|rest| rest.strip_prefix(b"/"));
@@ -544,7 +551,8 @@ pub struct NotRecoverable;
 /// `committed`: the condition of `managed_gc_protocol_migration_invalid`.
 pub fn is_invalid_committed(receipt: &Value, scope: &str) -> bool {
     let path = |side: &str| receipt.member(side).is_some_and(|side| side.str_member("path").is_some());
-    let manifest = receipt.member("artifactManifest").and_then(Value::as_array).is_some_and(|entries| entries.iter().all(is_manifest_entry));
+    let manifest =
+        receipt.member("artifactManifest").and_then(Value::as_array).is_some_and(|entries| entries.iter().all(is_manifest_entry));
     receipt.kind() != Kind::Object || !path("source") || !path("destination") || !manifest || !has_fixed_fields(receipt, scope)
 }
 
@@ -659,14 +667,22 @@ mod tests {
     fn a_committed_receipt_is_written_in_gjcs_key_order() {
         let text = String::from_utf8(committed().encode()).unwrap();
         assert!(text.ends_with("]}\n"), "{text}");
-        let keys: Vec<String> = Value::parse(text.as_bytes()).unwrap().as_object().unwrap().iter().map(|(key, _)| key.to_string()).collect();
+        let keys: Vec<String> =
+            Value::parse(text.as_bytes()).unwrap().as_object().unwrap().iter().map(|(key, _)| key.to_string()).collect();
         assert_eq!(keys, ["schemaVersion", "state", "policy", "attemptId", "scope", "source", "destination", "artifactManifest"]);
-        assert!(text.contains(r#""destination":{"path":"/s/v2/x.jsonl","sessionId":"s1","header":{"id":"s1","cwd":"/srv/pi"},"identity":{"#));
+        assert!(
+            text.contains(r#""destination":{"path":"/s/v2/x.jsonl","sessionId":"s1","header":{"id":"s1","cwd":"/srv/pi"},"identity":{"#)
+        );
     }
     #[test]
     fn a_prepared_receipt_has_no_identity_of_its_destination_and_no_role() {
         let text = String::from_utf8(with_artifacts(State::Prepared).encode()).unwrap();
-        assert!(text.contains(r#""destination":{"path":"/s/v2/x.jsonl","sessionId":"s1","header":{"id":"s1","cwd":"/srv/pi"}},"artifactManifest""#), "{text}");
+        assert!(
+            text.contains(
+                r#""destination":{"path":"/s/v2/x.jsonl","sessionId":"s1","header":{"id":"s1","cwd":"/srv/pi"}},"artifactManifest""#
+            ),
+            "{text}"
+        );
         assert!(!text.contains("role"));
         let detached = String::from_utf8(with_artifacts(State::ArtifactDetached).encode()).unwrap();
         assert!(detached.ends_with("\"role\":\"detached_artifact_root\"},\"detachOutcome\":\"clean\"}\n"), "{detached}");
@@ -727,7 +743,8 @@ mod tests {
     #[test]
     fn recovery_needs_the_quarantine_in_its_place() {
         let detached = with_artifacts(State::ArtifactDetached);
-        let read = |text: &str| recoverable(&Value::parse(text.as_bytes()).unwrap(), true, b"/s/-l/x", b"/s/-l").map(|found| found.is_some());
+        let read =
+            |text: &str| recoverable(&Value::parse(text.as_bytes()).unwrap(), true, b"/s/-l/x", b"/s/-l").map(|found| found.is_some());
         let text = String::from_utf8(detached.encode()).unwrap();
         assert_eq!(read(&text), Ok(true));
         assert_eq!(read(&text.replace(".gjc-migrate-", ".gjc-other-")), Err(NotRecoverable));

@@ -4,4 +4,11 @@
 pub mod binding;
 pub mod identity;
 pub mod layout;
+pub mod legacy;
+pub mod lock;
+pub mod migration_receipt;
+pub mod record;
+pub mod replacement_receipt;
+pub mod residue;
 pub mod security;
+pub mod tombstone;

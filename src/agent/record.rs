@@ -1,8 +1,8 @@
 //! Words that the protocol records share: the identity of a transcript, a recorded tree, JavaScript's big integers as
 //! strings, and the operation name made from an identity (spec 02 §5.4, §6.1, §6.5). Pure.
 
-use crate::json::view::View;
 use crate::json::value::Array;
+use crate::json::view::View;
 use crate::json::{JsString, Kind, Object, Value, stringify};
 use sha2::{Digest, Sha256};
 

@@ -114,6 +114,8 @@ pub enum Residue<'a> {
     ReplaceReceiptV1 {
         /// The predecessor's device and inode, as in the name's text.
         predecessor: Inode,
+        /// False when a number has leading zeros, which only 0.15.0 accepts (spec 02 §8.4).
+        canonical: bool,
     },
     /// Any other name with one of the two replacement-receipt prefixes.
     ReplaceReceiptOther,
@@ -372,7 +374,14 @@ fn replace_cleanup(rest: &[u8]) -> Option<Residue<'_>> {
             (predecessor, receipt) => Some(Residue::ReplaceReceiptCanonical { predecessor, receipt }),
         };
     }
-    signed_hex_pair(text).map(|predecessor| Residue::ReplaceReceiptV1 { predecessor })
+    if let Some(predecessor) = signed_hex_pair(text) {
+        return Some(Residue::ReplaceReceiptV1 { predecessor, canonical: true });
+    }
+    let (dev, ino) = text.split_once('-')?;
+    let trimmed = |digits: &str| {
+        unsigned_hex(Some(digits.trim_start_matches('0')).filter(|rest| !rest.is_empty() || digits.is_empty()).unwrap_or("0"))
+    };
+    Some(Residue::ReplaceReceiptV1 { predecessor: Inode { dev: trimmed(dev)?, ino: trimmed(ino)? }, canonical: false })
 }
 
 /// What follows `.gjc-delete-`.
@@ -447,7 +456,7 @@ fn dotted_name(name: &[u8]) -> Option<Residue<'_>> {
         return (!base.is_empty() && hex.len() == 16 && hex.iter().copied().all(is_hex)).then_some(Residue::RewriteTemp { base });
     }
     if let Some(rest) = inner.strip_suffix(b".jsonl") {
-        let (left, uuid) = base_and_uuid(rest)?;
+        let (left, _) = base_and_uuid(rest)?;
         return left.strip_suffix(b".memory-guard").filter(|id| !id.is_empty()).map(|id| Residue::MemoryGuard { id });
     }
     // mkdtemp: six characters behind the last `-`.
@@ -601,15 +610,28 @@ mod tests {
             ".gjc-replace-cleanup-fe00-a1-receipt-fe00-0.json",
             Residue::ReplaceReceiptCanonical { predecessor: Inode { dev: 0xfe00, ino: 0xa1 }, receipt: Inode { dev: 0xfe00, ino: 0 } },
         );
-        is(".gjc-replace-cleanup-fe00-a1.json", Residue::ReplaceReceiptV1 { predecessor: Inode { dev: 0xfe00, ino: 0xa1 } });
-        for bad in ["fe00-0a1.json", "FE00-a1.json", "fe00-a1", "fe00.json", "1-2-receipt-3.json", "11111111111111111-1.json"] {
+        is(
+            ".gjc-replace-cleanup-fe00-a1.json",
+            Residue::ReplaceReceiptV1 { predecessor: Inode { dev: 0xfe00, ino: 0xa1 }, canonical: true },
+        );
+        for bad in ["FE00-a1.json", "fe00-a1", "fe00.json", "1-2-receipt-3.json", "11111111111111111-1.json"] {
             is(&format!(".gjc-replace-cleanup-{bad}"), Residue::ReplaceReceiptOther);
         }
     }
     #[test]
+    fn leading_zeros_of_a_version_1_name_are_kept_in_mind() {
+        let predecessor = Inode { dev: 0xfe00, ino: 0 };
+        is(".gjc-replace-cleanup-0fe00-000.json", Residue::ReplaceReceiptV1 { predecessor, canonical: false });
+        is(".gjc-replace-cleanup-0fe00-0-receipt-1-1.json", Residue::ReplaceReceiptOther);
+        is(".gjc-replace-cleanup-0fe00-.json", Residue::ReplaceReceiptOther);
+    }
+    #[test]
     fn signed_hex_is_reduced_to_the_unsigned_value() {
-        is(".gjc-replace-cleanup--1-2.json", Residue::ReplaceReceiptV1 { predecessor: Inode { dev: u64::MAX, ino: 2 } });
-        is(".gjc-replace-cleanup--8000000000000000-2.json", Residue::ReplaceReceiptV1 { predecessor: Inode { dev: 1 << 63, ino: 2 } });
+        is(".gjc-replace-cleanup--1-2.json", Residue::ReplaceReceiptV1 { predecessor: Inode { dev: u64::MAX, ino: 2 }, canonical: true });
+        is(
+            ".gjc-replace-cleanup--8000000000000000-2.json",
+            Residue::ReplaceReceiptV1 { predecessor: Inode { dev: 1 << 63, ino: 2 }, canonical: true },
+        );
         is(".gjc-replace-cleanup--8000000000000001-2.json", Residue::ReplaceReceiptOther);
     }
     #[test]
@@ -698,7 +720,9 @@ mod tests {
     }
     #[test]
     fn spill_files_are_a_closed_list() {
-        for rest in ["idx", "tail", "commit", "buckets", "build-1", "dict-1", "capture-1", "fork-1", "overlay-1", "parent-1", "metadata-1", "x.tmp"] {
+        for rest in
+            ["idx", "tail", "commit", "buckets", "build-1", "dict-1", "capture-1", "fork-1", "overlay-1", "parent-1", "metadata-1", "x.tmp"]
+        {
             is(&format!("a.jsonl.spill.{rest}"), Residue::Spill { transcript: b"a.jsonl" });
         }
         for rest in ["", "other", "build-", ".tmp", "idx2"] {
@@ -707,7 +731,9 @@ mod tests {
     }
     #[test]
     fn regular_parts_of_a_scope_are_no_residue() {
-        for name in [".gjc-managed-session-scope.v2.json", ".gjc-managed-session-internal", ".gjc-recovery", ".staging", "a.jsonl", "a", ".hidden"] {
+        for name in
+            [".gjc-managed-session-scope.v2.json", ".gjc-managed-session-internal", ".gjc-recovery", ".staging", "a.jsonl", "a", ".hidden"]
+        {
             assert_eq!(parse(name.as_bytes()), None, "{name}");
         }
         is(".gjc-new-thing", Residue::OtherGjc);

@@ -15,6 +15,7 @@ mod authority;
 mod capture;
 mod errno;
 mod hash;
+pub mod host;
 mod inject;
 pub mod input;
 mod memory;

@@ -1,0 +1,901 @@
+//! Tombstones and cleanup histories of verified deletions: names, the two readers of a tombstone, the replay of a
+//! history and its budget (spec 02 §9, 02a.10, 02a.11; spec 03 §14.2, §15). Pure; disk questions are closures.
+//!
+//! Two readers, on purpose: the *listing* hides a session on evidence that the *resuming* code refuses, and the reverse.
+
+use super::record::{BigInt, TranscriptIdentity, bigint, equals, is_text, is_tree, operation_name, record_bytes, spells};
+use super::residue::is_hex64;
+use crate::finding::Release;
+use crate::json::value::Array;
+use crate::json::view::View;
+use crate::json::{JsString, Kind, Object, Value, number};
+
+/// Phase of a cleanup record.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum CleanupState {
+    /// `cleanup-pending-<n>`
+    Pending,
+    /// `cleanup-artifacts_removed-<n>`
+    ArtifactsRemoved,
+    /// `cleanup-completed-1`
+    Completed,
+}
+
+impl CleanupState {
+    /// The word in a file name.
+    pub const fn word(self) -> &'static str {
+        match self {
+            CleanupState::Pending => "pending",
+            CleanupState::ArtifactsRemoved => "artifacts_removed",
+            CleanupState::Completed => "completed",
+        }
+    }
+    /// The word in the record.
+    pub const fn record_word(self) -> &'static str {
+        match self {
+            CleanupState::Pending => "cleanup_pending",
+            CleanupState::ArtifactsRemoved => "artifacts_removed",
+            CleanupState::Completed => "cleanup_completed",
+        }
+    }
+}
+
+/// What a name in `tombstones/` is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Name<'a> {
+    /// T1: `<op>.json`
+    Tombstone {
+        /// Operation name.
+        operation: &'a str,
+    },
+    /// T2: a cleanup record with a canonical attempt (and attempt 1 when completed).
+    Cleanup {
+        /// Operation name of the tombstone.
+        tombstone: &'a str,
+        /// Operation name of the target.
+        target: &'a str,
+        /// Phase.
+        state: CleanupState,
+        /// Attempt number, 1 … 2^53−1.
+        attempt: u64,
+    },
+    /// Begins like a cleanup record of some target, but the rest is not canonical.
+    CleanupMalformed {
+        /// Operation name of the tombstone.
+        tombstone: &'a str,
+        /// Operation name of the target.
+        target: &'a str,
+        /// Text between `cleanup-` and `.json`.
+        suffix: &'a str,
+    },
+    /// Neither.
+    Foreign,
+}
+
+/// Reads a name of `tombstones/`.
+pub fn parse_name(name: &[u8]) -> Name<'_> {
+    let Some(stem) = std::str::from_utf8(name).ok().and_then(|text| text.strip_suffix(".json")) else { return Name::Foreign };
+    if is_hex64(stem) {
+        return Name::Tombstone { operation: stem };
+    }
+    let fields = stem.split_once('.').and_then(|(tombstone, rest)| Some((tombstone, rest.split_once('.')?)));
+    let Some((tombstone, (target, rest))) = fields else { return Name::Foreign };
+    let Some(suffix) = rest.strip_prefix("cleanup-").filter(|_| is_hex64(tombstone) && is_hex64(target)) else { return Name::Foreign };
+    let parsed = suffix.rsplit_once('-').and_then(|(state, attempt)| {
+        let state =
+            [CleanupState::Pending, CleanupState::ArtifactsRemoved, CleanupState::Completed].into_iter().find(|s| s.word() == state)?;
+        let attempt = super::residue::canonical_decimal(attempt).filter(|n| (1..=MAX_SAFE).contains(n))?;
+        (state != CleanupState::Completed || attempt == 1).then_some((state, attempt))
+    });
+    match parsed {
+        Some((state, attempt)) => Name::Cleanup { tombstone, target, state, attempt },
+        None => Name::CleanupMalformed { tombstone, target, suffix },
+    }
+}
+
+const MAX_SAFE: u64 = 9_007_199_254_740_991;
+
+/// Basename of a cleanup record.
+pub fn cleanup_name(tombstone: &str, target: &str, state: CleanupState, attempt: u64) -> String {
+    format!("{tombstone}.{target}.cleanup-{}-{attempt}.json", state.word())
+}
+
+/// Where a retired transcript was found.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Provenance {
+    /// In the scope directory.
+    V2,
+    /// In a legacy directory.
+    Legacy,
+}
+
+impl Provenance {
+    /// gjc's word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Provenance::V2 => "v2",
+            Provenance::Legacy => "legacy",
+        }
+    }
+}
+
+/// A transcript as the listing holds it, to be compared with targets.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'a> {
+    /// Path, session id, inode, size, mtime, hash.
+    pub identity: &'a TranscriptIdentity,
+    /// Header cwd text.
+    pub cwd: &'a JsString,
+}
+
+/// The listing's reader (spec 02 §9.3): does this JSON value retire the candidate?
+pub fn listing_retires(record: &Value, scope: &str, candidate: Candidate<'_>) -> bool {
+    is_retired_record(record, scope)
+        && record.member("targets").into_iter().flat_map(View::items).any(|target| target_equals(target, candidate, true))
+}
+
+/// Schema 2, `retired`, this scope, and an array of targets.
+pub fn is_retired_record(record: &Value, scope: &str) -> bool {
+    equals(record, "schemaVersion", 2.0)
+        && is_text(record, "state", b"retired")
+        && is_text(record, "scope", scope.as_bytes())
+        && record.member("targets").is_some_and(|targets| targets.kind() == Kind::Array)
+}
+
+/// A raw target equals the candidate as the listing compares; `with_cwd` false leaves the spelling of the cwd out (02a.11).
+pub fn target_equals(target: &Value, candidate: Candidate<'_>, with_cwd: bool) -> bool {
+    let identity = candidate.identity;
+    is_text(target, "path", identity.canonical_path.as_bytes())
+        && is_text(target, "sessionId", identity.session_id.as_bytes())
+        && (!with_cwd || is_text(target, "cwd", candidate.cwd.as_bytes()))
+        && target.member("identity").is_some_and(|found| {
+            is_text(found, "canonicalPath", identity.canonical_path.as_bytes())
+                && spells(found, "dev", identity.dev)
+                && spells(found, "ino", identity.ino)
+                && equals(found, "size", identity.size as f64)
+                && spells(found, "mtimeNs", identity.mtime_ns)
+                && is_text(found, "sha256", identity.sha256.as_bytes())
+        })
+}
+
+/// A target as the resuming reader holds it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Target {
+    /// Transcript path.
+    pub path: JsString,
+    /// Session id.
+    pub session_id: JsString,
+    /// Header cwd.
+    pub cwd: JsString,
+    /// Where it lay.
+    pub provenance: Provenance,
+    /// Recorded canonical path.
+    pub canonical_path: JsString,
+    /// Recorded device.
+    pub dev: BigInt,
+    /// Recorded inode.
+    pub ino: BigInt,
+    /// Recorded size.
+    pub size: f64,
+    /// Recorded modification time.
+    pub mtime_ns: BigInt,
+    /// Recorded content hash.
+    pub sha256: JsString,
+    /// True when the target carries `taskArtifactOwnerDeletionEvidence`.
+    pub owner_evidence: bool,
+}
+
+impl Target {
+    /// The operation name of this target: the second hex of its cleanup records.
+    pub fn operation(&self) -> String {
+        let text = |number: BigInt| match number {
+            BigInt::Value(value) => value.to_string(),
+            BigInt::Huge | BigInt::SyntaxError => String::new(),
+        };
+        operation_name(
+            self.canonical_path.as_bytes(),
+            &[&text(self.dev), &text(self.ino), &number::to_js_string(self.size), &text(self.mtime_ns)],
+            self.sha256.as_bytes(),
+        )
+    }
+    /// True when dev, ino, size, mtime and hash are those of the file.
+    pub fn is_file(&self, file: &TranscriptIdentity) -> bool {
+        self.dev == BigInt::Value(file.dev.into())
+            && self.ino == BigInt::Value(file.ino.into())
+            && self.size == file.size as f64
+            && self.mtime_ns == BigInt::Value(file.mtime_ns)
+            && self.sha256 == *file.sha256.as_str()
+    }
+    /// Directory of the transcript, without a trailing slash.
+    pub fn directory(&self) -> &[u8] {
+        memchr::memrchr(b'/', self.path.as_bytes()).and_then(|at| self.path.as_bytes().get(..at)).unwrap_or_default()
+    }
+    /// The artifact directory: the path without `.jsonl`.
+    pub fn artifacts(&self) -> &[u8] {
+        let path = self.path.as_bytes();
+        path.get(..path.len().saturating_sub(6)).unwrap_or_default()
+    }
+}
+
+/// A tombstone as the resuming reader holds it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Tombstone {
+    /// Targets in order: for a migrated pair the v2 file first.
+    pub targets: Vec<Target>,
+}
+
+/// Why the resuming reader has no tombstone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NotATombstone {
+    /// Some rule fails: it is skipped.
+    #[error("it is no tombstone of this scope")]
+    Skipped,
+    /// Newest: owner members where they must not be.
+    #[error("owner members stand where they are not supported")]
+    OwnerScope,
+    /// A number's text is no BigInt: `durability_failed`.
+    #[error("a recorded number is no integer")]
+    Number,
+}
+
+/// The resuming reader (spec 02 §9.2, spec 03 §15.2), all or nothing. `within_root` answers whether a path lies inside the
+/// sessions root (real paths compared; the root itself counts), `scope_directory` is the scope's absolute path.
+pub fn read(
+    record: &Value,
+    scope: &str,
+    scope_directory: &[u8],
+    release: Release,
+    within_root: &dyn Fn(&JsString) -> bool,
+) -> Result<Tombstone, NotATombstone> {
+    let newest = release == Release::V0_17;
+    let owner_claims =
+        |value: &Value, allowed: &[u8]| value.members().any(|(key, _)| key.starts_with(b"taskArtifactOwner") && *key != *allowed);
+    if newest && owner_claims(record, b"") {
+        return Err(NotATombstone::OwnerScope);
+    }
+    if !is_retired_record(record, scope) {
+        // Owner claims of a record that is no tombstone still count (spec 03 §15.2).
+        let claimed = |value: Option<&Value>| value.is_some_and(|value| owner_claims(value, b""));
+        let any =
+            claimed(record.member("target")) || record.member("targets").into_iter().flat_map(View::items).any(|t| owner_claims(t, b""));
+        return Err(if newest && any { NotATombstone::OwnerScope } else { NotATombstone::Skipped });
+    }
+    let mut targets = Vec::new();
+    for target in record.member("targets").into_iter().flat_map(View::items) {
+        if newest && owner_claims(target, b"taskArtifactOwnerDeletionEvidence") {
+            return Err(NotATombstone::OwnerScope);
+        }
+        targets.push(read_target(target, scope_directory, within_root)?);
+    }
+    Ok(Tombstone { targets })
+}
+
+fn read_target(target: &Value, scope_directory: &[u8], within_root: &dyn Fn(&JsString) -> bool) -> Result<Target, NotATombstone> {
+    let skip = NotATombstone::Skipped;
+    let text = |value: &Value, key: &str| value.str_member(key).map(|text| JsString::from_wtf8(text.into_owned())).ok_or(skip);
+    let identity = target.member("identity").filter(|identity| identity.is_record()).ok_or(skip)?;
+    let (path, session_id, cwd) = (text(target, "path")?, text(target, "sessionId")?, text(target, "cwd")?);
+    if !within_root(&path) {
+        return Err(skip);
+    }
+    let in_scope =
+        path.as_bytes().strip_prefix(scope_directory).and_then(|rest| rest.strip_prefix(b"/")).is_some_and(|name| !name.contains(&b'/'));
+    let provenance = match target.member("provenance") {
+        None if in_scope => Provenance::V2,
+        None => Provenance::Legacy,
+        Some(word) if word.is_str("v2") => Provenance::V2,
+        Some(word) if word.is_str("legacy") => Provenance::Legacy,
+        Some(_) => return Err(skip),
+    };
+    let number = |key: &str| identity.member(key).and_then(View::as_f64).ok_or(skip);
+    let (canonical_path, sha256) = (text(identity, "canonicalPath")?, text(identity, "sha256")?);
+    let (dev, ino, mtime_ns) = (text(identity, "dev")?, text(identity, "ino")?, text(identity, "mtimeNs")?);
+    let size = number("size")?;
+    number("mtimeMs")?;
+    let integer = |text: &JsString| match bigint(text.as_bytes()) {
+        BigInt::SyntaxError => Err(NotATombstone::Number),
+        value => Ok(value),
+    };
+    Ok(Target {
+        path,
+        session_id,
+        cwd,
+        provenance,
+        canonical_path,
+        dev: integer(&dev)?,
+        ino: integer(&ino)?,
+        size,
+        mtime_ns: integer(&mtime_ns)?,
+        sha256,
+        owner_evidence: target.member("taskArtifactOwnerDeletionEvidence").is_some(),
+    })
+}
+
+/// A tombstone as gjc writes it.
+pub fn encode(scope: &str, targets: &[(&TranscriptIdentity, &JsString, Provenance)]) -> Vec<u8> {
+    let target = |(identity, cwd, provenance): &(&TranscriptIdentity, &JsString, Provenance)| {
+        Value::Object(Object::from_iter([
+            ("path", Value::String(identity.canonical_path.clone())),
+            ("sessionId", Value::String(identity.session_id.clone())),
+            ("cwd", Value::String((*cwd).clone())),
+            ("provenance", Value::string(provenance.word())),
+            ("identity", identity.to_value()),
+        ]))
+    };
+    record_bytes(&Value::Object(Object::from_iter([
+        ("schemaVersion", Value::Number(2.0)),
+        ("state", Value::string("retired")),
+        ("scope", Value::string(scope)),
+        ("targets", Value::Array(Array::from(targets.iter().map(target).collect::<Vec<_>>()))),
+    ])))
+}
+
+/// What a cleanup record is judged against.
+#[derive(Clone, Copy, Debug)]
+pub struct History<'a> {
+    /// Scope digest.
+    pub scope: &'a str,
+    /// Absolute path of the tombstone in use.
+    pub tombstone_path: &'a [u8],
+    /// The target.
+    pub target: &'a Target,
+    /// Release whose rules hold.
+    pub release: Release,
+}
+
+/// One pending record that passed.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Pending {
+    /// Its own attempt number.
+    pub attempt: u64,
+    /// Where artifacts were, or would have been, detached to.
+    pub planned_artifacts: JsString,
+    /// Where the transcript was, or would have been, detached to.
+    pub planned_transcript: JsString,
+    /// The whole record, for the evidence in it.
+    pub record: Value,
+}
+
+/// What the replay of a pending history gives.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Replay {
+    /// No history, or one that could not be read (spec 02 §9.4: not an error by itself).
+    None,
+    /// All records, in order.
+    Pending(Vec<Pending>),
+}
+
+/// Why a replay fails.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// A rule of spec 02 §9.4 is broken.
+    #[error("durability_failed")]
+    Durability,
+    /// Owner members where they are not supported (newest).
+    #[error("task_artifact_owner_legacy_scope_unsupported")]
+    OwnerScope,
+    /// The budget of spec 03 §14.2 is used up (newest).
+    #[error("managed_gc_journal_capacity_exceeded")]
+    Capacity,
+}
+
+impl History<'_> {
+    /// Replays pending records, already read, in whatever order: (attempt of the file name when canonical, JSON value).
+    ///
+    /// 0.15.0 goes by the record's own attempt and skips what is no object; newest goes by the file name.
+    pub fn replay(&self, mut records: Vec<(Option<u64>, Value)>) -> Result<Replay, ReplayError> {
+        let newest = self.release == Release::V0_17;
+        if newest {
+            if records.iter().any(|(name, _)| name.is_none()) {
+                return Err(ReplayError::Durability);
+            }
+            records.sort_by_key(|(name, _)| *name);
+        } else {
+            records.retain(|(_, record)| record.is_record());
+            let attempt = |record: &Value| record.member("attempt").and_then(View::as_f64).unwrap_or(f64::NAN);
+            records.sort_by(|(_, a), (_, b)| attempt(a).total_cmp(&attempt(b)));
+        }
+        let mut history: Vec<Pending> = Vec::new();
+        for (name, record) in records {
+            let pending = self.pending(record, &history)?;
+            if newest && name != Some(pending.attempt) {
+                return Err(ReplayError::Durability);
+            }
+            history.push(pending);
+        }
+        Ok(if history.is_empty() { Replay::None } else { Replay::Pending(history) })
+    }
+
+    fn pending(&self, record: Value, earlier: &[Pending]) -> Result<Pending, ReplayError> {
+        let bad = ReplayError::Durability;
+        if self.release == Release::V0_17 {
+            let owner =
+                record.members().any(|(key, _)| key.starts_with(b"taskArtifactOwner") && *key != *b"taskArtifactOwnerTranscriptDeleted");
+            if owner {
+                return Err(ReplayError::OwnerScope);
+            }
+            if let Some(deleted) = record.member("taskArtifactOwnerTranscriptDeleted")
+                && (deleted.as_bool() != Some(true) || !self.target.owner_evidence)
+            {
+                return Err(bad);
+            }
+        }
+        let expected = earlier.len() as u64 + 1;
+        let common = self.common(&record, CleanupState::Pending, 2.0, expected);
+        let planned = |key: &str| record.str_member(key).map(|path| JsString::from_wtf8(path.into_owned()));
+        let (artifacts, transcript) = (planned("plannedArtifactsPath").ok_or(bad)?, planned("plannedTranscriptPath").ok_or(bad)?);
+        let directory = self.target.directory();
+        let fresh = |path: &JsString| {
+            is_sibling(path.as_bytes(), directory, b".gjc-delete-")
+                && !earlier.iter().any(|plan| *path == plan.planned_artifacts || *path == plan.planned_transcript)
+        };
+        let detached = |key: &str, known: &dyn Fn(&[u8]) -> bool| match record.member(key) {
+            None => true,
+            Some(path) => {
+                path.as_str().is_some_and(|path| is_sibling(&path, directory, b".gjc-delete-") && (earlier.is_empty() || known(&path)))
+            }
+        };
+        let known_artifacts = |path: &[u8]| {
+            let plain = path.strip_suffix(b".removing").unwrap_or(path);
+            earlier.iter().any(|plan| plan.planned_artifacts.as_bytes() == path || plan.planned_artifacts.as_bytes() == plain)
+        };
+        let known_transcript = |path: &[u8]| earlier.iter().any(|plan| plan.planned_transcript.as_bytes() == path);
+        let retained = RETAINED_KEYS
+            .iter()
+            .all(|key| record.member(key).is_none_or(|path| path.as_str().is_some_and(|path| is_sibling(&path, directory, b".gjc-"))));
+        let flags = ["artifactsPayloadDurable", "transcriptPayloadDurable"]
+            .iter()
+            .all(|key| record.member(key).is_none_or(|flag| flag.as_bool() == Some(true)));
+        let removed_attempt = record.member("artifactsRemovedAttempt").is_none_or(|attempt| {
+            attempt.as_f64().is_some_and(|attempt| attempt.fract() == 0.0 && attempt >= 1.0 && attempt <= expected as f64)
+        });
+        // "If truthy" for the identity (spec 03 §15.3); the tree is judged whenever it is there.
+        let identity = record.member("expectedArtifactsIdentity").is_none_or(|identity| {
+            !identity.truthy() || ["dev", "ino", "size", "mtimeNs", "sha256"].iter().all(|key| has_identity_member(identity, key))
+        });
+        let tree = record.member("expectedArtifactsTree").is_none_or(is_tree);
+        let whole = common
+            && fresh(&artifacts)
+            && fresh(&transcript)
+            && artifacts != transcript
+            && detached("detachedArtifactsPath", &known_artifacts)
+            && detached("detachedTranscriptPath", &known_transcript)
+            && retained
+            && flags
+            && removed_attempt
+            && identity
+            && tree;
+        if whole {
+            Ok(Pending { attempt: expected, planned_artifacts: artifacts, planned_transcript: transcript, record })
+        } else {
+            Err(bad)
+        }
+    }
+
+    /// The fields that every cleanup record shares. canonicalPath and mtimeMs of the target are not compared.
+    fn common(&self, record: &Value, state: CleanupState, schema: f64, attempt: u64) -> bool {
+        equals(record, "schemaVersion", schema)
+            && is_text(record, "state", state.record_word().as_bytes())
+            && is_text(record, "scope", self.scope.as_bytes())
+            && is_text(record, "tombstone", self.tombstone_path)
+            && equals(record, "attempt", attempt as f64)
+            && record.member("target").is_some_and(|target| self.is_target(target))
+    }
+
+    fn is_target(&self, target: &Value) -> bool {
+        let same = |identity: &Value, key: &str, number: BigInt| match number {
+            BigInt::Value(value) => identity.str_member(key).is_some_and(|text| bigint(&text) == BigInt::Value(value)),
+            BigInt::Huge | BigInt::SyntaxError => false,
+        };
+        is_text(target, "path", self.target.path.as_bytes())
+            && is_text(target, "sessionId", self.target.session_id.as_bytes())
+            && is_text(target, "cwd", self.target.cwd.as_bytes())
+            && target.member("identity").is_some_and(|identity| {
+                same(identity, "dev", self.target.dev)
+                    && same(identity, "ino", self.target.ino)
+                    && equals(identity, "size", self.target.size)
+                    && same(identity, "mtimeNs", self.target.mtime_ns)
+                    && is_text(identity, "sha256", self.target.sha256.as_bytes())
+            })
+    }
+
+    /// Judges an `artifacts_removed` record of this attempt (spec 02 §9.5). Not valid = it does not count; an error =
+    /// `durability_failed`. `live_root_holds` answers for a retained root that still exists: same dev and ino, no payload.
+    pub fn artifacts_removed(
+        &self,
+        record: &Value,
+        pending: &Pending,
+        live_root_holds: &dyn Fn(&JsString, &Value) -> bool,
+    ) -> Result<bool, ReplayError> {
+        let canonical = record
+            .member("target")
+            .and_then(|target| target.member("identity"))
+            .is_some_and(|identity| is_text(identity, "canonicalPath", self.target.canonical_path.as_bytes()));
+        if !self.common(record, CleanupState::ArtifactsRemoved, 2.0, pending.attempt) || !canonical {
+            return Ok(false);
+        }
+        let Some(root) = record.member("retainedArtifactsRoot") else { return Ok(true) };
+        let path = root.str_member("path").map(|path| JsString::from_wtf8(path.into_owned()));
+        let planned = [pending.planned_artifacts.as_bytes(), b".removing"].concat();
+        let in_place =
+            path.as_ref().is_some_and(|path| is_text(record, "detachedArtifactsPath", path.as_bytes()) || path.as_bytes() == planned);
+        let durable = record.member("artifactsPayloadDurable").and_then(View::as_bool) == Some(true);
+        let empty = root.member("tree").is_some_and(is_payload_free);
+        match path {
+            Some(path) if in_place && durable && empty && live_root_holds(&path, root) => Ok(true),
+            _ => Err(ReplayError::Durability),
+        }
+    }
+
+    /// Judges the `completed` record: its closed set of members (newest), schema 1, attempt 1, and the common fields.
+    pub fn is_completed(&self, record: &Value) -> bool {
+        const PLAIN: [&str; 6] = ["schemaVersion", "state", "scope", "tombstone", "attempt", "target"];
+        const OWNER: [&str; 4] = [
+            "taskArtifactOwnerDeletionEvidence",
+            "taskArtifactOwnerRetirementOutcome",
+            "taskArtifactOwnerRetired",
+            "taskArtifactOwnerTranscriptDeleted",
+        ];
+        let Some(object) = record.as_object() else { return false };
+        let has = |keys: &[&str]| keys.iter().all(|key| object.contains(key));
+        let closed = match object.len() {
+            6 => has(&PLAIN) && !self.target.owner_evidence,
+            10 => has(&PLAIN) && has(&OWNER) && self.target.owner_evidence,
+            _ => false,
+        };
+        // 0.15.0 knows no owner members and does not count members.
+        (closed || self.release == Release::V0_15) && self.common(record, CleanupState::Completed, 1.0, 1)
+    }
+}
+
+const RETAINED_KEYS: [&str; 6] = [
+    "retainedArtifactsSuccessorPath",
+    "retainedArtifactsPlaceholderPath",
+    "retainedArtifactsUnknownPath",
+    "retainedTranscriptSuccessorPath",
+    "retainedTranscriptPlaceholderPath",
+    "retainedTranscriptUnknownPath",
+];
+
+fn has_identity_member(identity: &Value, key: &str) -> bool {
+    // Written as strings; size may be either, as records of both forms exist in the field.
+    identity.member(key).is_some_and(|value| value.kind() == Kind::String || (key == "size" && value.kind() == Kind::Number))
+}
+
+/// A tree whose files are all empty.
+pub fn is_payload_free(tree: &Value) -> bool {
+    is_tree(tree)
+        && tree
+            .member("entries")
+            .into_iter()
+            .flat_map(View::items)
+            .all(|entry| entry.member("kind").is_some_and(|kind| kind.is_str("directory")) || is_text(entry, "size", b"0"))
+}
+
+/// True when `path` is `directory` + `/` + a name with this prefix.
+pub fn is_sibling(path: &[u8], directory: &[u8], prefix: &[u8]) -> bool {
+    path.strip_prefix(directory)
+        .and_then(|rest| rest.strip_prefix(b"/"))
+        .is_some_and(|name| name.starts_with(prefix) && !name.contains(&b'/'))
+}
+
+/// The cleanup replay budget (spec 03 §14.2), exact. One for each replay of a (tombstone, target) pair.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ReplayBudget {
+    /// Directory entries admitted.
+    pub entries: u64,
+    /// Receipts read.
+    pub receipts: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Work units charged.
+    pub work: u64,
+}
+
+impl ReplayBudget {
+    /// Directory entries, matching or not.
+    pub const MAX_ENTRIES: u64 = 50_000;
+    /// Receipts read.
+    pub const MAX_RECEIPTS: u64 = 50_000;
+    /// Bytes of one receipt.
+    pub const MAX_RECEIPT_BYTES: u64 = 64 << 20;
+    /// Bytes of all receipts.
+    pub const MAX_BYTES: u64 = 512 << 20;
+    /// Work units.
+    pub const MAX_WORK: u64 = 100_000;
+    /// Bytes that one unit pays for.
+    pub const UNIT: u64 = 65_536;
+
+    fn charge(&mut self, units: u64) -> Result<(), ReplayError> {
+        match self.work.checked_add(units).filter(|work| *work <= Self::MAX_WORK) {
+            Some(work) => {
+                self.work = work;
+                Ok(())
+            }
+            None => Err(ReplayError::Capacity),
+        }
+    }
+    /// Admits one directory entry.
+    pub fn entry(&mut self) -> Result<(), ReplayError> {
+        if self.entries >= Self::MAX_ENTRIES {
+            return Err(ReplayError::Capacity);
+        }
+        self.charge(1)?;
+        self.entries += 1;
+        Ok(())
+    }
+    /// Admits one receipt of this size.
+    pub fn receipt(&mut self, size: u64) -> Result<(), ReplayError> {
+        let bytes = self.bytes.checked_add(size).filter(|bytes| *bytes <= Self::MAX_BYTES);
+        let (Some(bytes), true, true) = (bytes, size <= Self::MAX_RECEIPT_BYTES, self.receipts < Self::MAX_RECEIPTS) else {
+            return Err(ReplayError::Capacity);
+        };
+        self.charge(size.div_ceil(Self::UNIT).max(1))?;
+        self.receipts += 1;
+        self.bytes = bytes;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCOPE: &str = "526fp3m4ekf6ylauiugh45dkg5idljyahgf623hfifqcbxkavw2a";
+    const PATH: &str = "/s/v2/x.jsonl";
+
+    fn identity() -> TranscriptIdentity {
+        TranscriptIdentity {
+            canonical_path: PATH.into(),
+            session_id: "s1".into(),
+            dev: 65024,
+            ino: 7,
+            nlink: 1,
+            size: 100,
+            mtime_ns: 1_767_225_600_000_000_000,
+            ctime_ns: 5,
+            sha256: "a".repeat(64),
+        }
+    }
+    fn text() -> String {
+        String::from_utf8(encode(SCOPE, &[(&identity(), &"/srv/pi".into(), Provenance::V2)])).unwrap()
+    }
+    fn value(text: &str) -> Value {
+        Value::parse(text.as_bytes()).expect("JSON")
+    }
+    fn hides(text: &str) -> bool {
+        listing_retires(&value(text), SCOPE, Candidate { identity: &identity(), cwd: &"/srv/pi".into() })
+    }
+    fn resumes(text: &str) -> Result<Tombstone, NotATombstone> {
+        read(&value(text), SCOPE, b"/s/v2", Release::V0_15, &|path| path.as_bytes().starts_with(b"/s/"))
+    }
+    fn target() -> Target {
+        resumes(&text()).unwrap().targets.remove(0)
+    }
+
+    #[test]
+    fn a_written_tombstone_hides_and_resumes() {
+        assert!(hides(&text()));
+        let tombstone = resumes(&text()).unwrap();
+        assert_eq!(tombstone.targets.len(), 1);
+        assert_eq!(tombstone.targets[0].operation(), identity().operation());
+        assert!(tombstone.targets[0].is_file(&identity()));
+    }
+    #[test]
+    fn evidence_that_hides_although_the_resuming_reader_refuses_it() {
+        for (from, to) in [("\"v2\"", "\"elsewhere\""), (",\"mtimeMs\":1767225600000", ""), ("\"targets\":[", "\"targets\":[null,")] {
+            let edited = text().replace(from, to);
+            assert_ne!(edited, text(), "{from}");
+            assert!(hides(&edited), "{from}");
+            assert_eq!(resumes(&edited), Err(NotATombstone::Skipped), "{from}");
+        }
+    }
+    #[test]
+    fn evidence_that_resumes_although_the_listing_shows_the_session() {
+        let edited = text().replace("/srv/pi", "/srv/./pi");
+        assert!(!hides(&edited));
+        assert!(resumes(&edited).is_ok());
+    }
+    #[test]
+    fn each_compared_member_matters_to_the_listing() {
+        for (from, to) in [
+            ("\"sessionId\":\"s1\",\"cwd\"", "\"sessionId\":\"s2\",\"cwd\""),
+            ("\"dev\":\"65024\"", "\"dev\":\"1\""),
+            ("\"ino\":\"7\"", "\"ino\":\"8\""),
+            ("\"size\":100", "\"size\":101"),
+            ("\"mtimeNs\":\"1767225600000000000\"", "\"mtimeNs\":\"1\""),
+            ("\"schemaVersion\":2", "\"schemaVersion\":1"),
+            ("\"targets\":[", "\"targets\":{\"a\":["),
+        ] {
+            let edited = text().replacen(from, to, 1);
+            let edited = if from.contains("targets") { edited.replace("}]}", "}]}}") } else { edited };
+            assert!(!hides(&edited), "{from}");
+        }
+        for (from, to) in [("\"ctimeNs\":\"5\"", "\"ctimeNs\":\"6\""), ("\"nlink\":\"1\"", "\"nlink\":\"2\"")] {
+            assert!(hides(&text().replacen(from, to, 1)), "{from}");
+        }
+    }
+    #[test]
+    fn a_number_that_is_no_integer_is_worse_than_no_tombstone() {
+        assert_eq!(resumes(&text().replace("\"ino\":\"7\"", "\"ino\":\"seven\"")), Err(NotATombstone::Number));
+        assert!(resumes(&text().replace("\"ino\":\"7\"", "\"ino\":\" 0x7 \"")).is_ok());
+    }
+    #[test]
+    fn newest_refuses_owner_members() {
+        let read = |text: &str| read(&value(text), SCOPE, b"/s/v2", Release::V0_17, &|_| true).map(|_| ());
+        assert_eq!(read(&text().replace("\"state\"", "\"taskArtifactOwnerX\":1,\"state\"")), Err(NotATombstone::OwnerScope));
+        assert_eq!(read(&text().replace("\"provenance\"", "\"taskArtifactOwnerX\":1,\"provenance\"")), Err(NotATombstone::OwnerScope));
+        assert_eq!(read(&text().replace("\"provenance\"", "\"taskArtifactOwnerDeletionEvidence\":1,\"provenance\"")), Ok(()));
+        assert!(resumes(&text().replace("\"state\"", "\"taskArtifactOwnerX\":1,\"state\"")).is_ok());
+    }
+    #[test]
+    fn absent_provenance_follows_the_directory() {
+        let absent = text().replace("\"provenance\":\"v2\",", "");
+        assert_eq!(resumes(&absent).unwrap().targets[0].provenance, Provenance::V2);
+        let elsewhere = absent.replace("/s/v2/", "/s/-l/");
+        assert_eq!(resumes(&elsewhere).unwrap().targets[0].provenance, Provenance::Legacy);
+    }
+    #[test]
+    fn names() {
+        let (a, b) = ("a".repeat(64), "b".repeat(64));
+        assert_eq!(parse_name(format!("{a}.json").as_bytes()), Name::Tombstone { operation: &a });
+        for (state, attempt) in [(CleanupState::Pending, 12), (CleanupState::ArtifactsRemoved, 3), (CleanupState::Completed, 1)] {
+            let name = cleanup_name(&a, &b, state, attempt);
+            assert_eq!(parse_name(name.as_bytes()), Name::Cleanup { tombstone: &a, target: &b, state, attempt });
+        }
+        for suffix in ["pending-01", "pending-0", "completed-2", "other-1", "pending-9007199254740992", "pending"] {
+            let name = format!("{a}.{b}.cleanup-{suffix}.json");
+            assert_eq!(parse_name(name.as_bytes()), Name::CleanupMalformed { tombstone: &a, target: &b, suffix }, "{suffix}");
+        }
+        assert_eq!(parse_name(b"x.json"), Name::Foreign);
+        assert_eq!(parse_name(format!("{a}.txt").as_bytes()), Name::Foreign);
+    }
+
+    fn pending(attempt: u64) -> String {
+        let op = identity().operation();
+        let mut identity = identity().to_value();
+        if let Some(identity) = identity.as_object_mut() {
+            identity.set("canonicalPath", Value::string("not compared"));
+        }
+        let identity = String::from_utf8(super::super::record::json_text(&identity)).unwrap();
+        format!(
+            r#"{{"schemaVersion":2,"state":"cleanup_pending","scope":"{SCOPE}","tombstone":"/t.json","attempt":{attempt},"target":{{"path":"{PATH}","sessionId":"s1","cwd":"/srv/pi","identity":{identity}}},"plannedArtifactsPath":"/s/v2/.gjc-delete-{op}-artifacts-{attempt}","plannedTranscriptPath":"/s/v2/.gjc-delete-{op}-transcript-{attempt}"}}"#
+        )
+    }
+    fn replay(release: Release, records: &[(Option<u64>, String)]) -> Result<usize, ReplayError> {
+        let target = target();
+        let history = History { scope: SCOPE, tombstone_path: b"/t.json", target: &target, release };
+        let records = records.iter().map(|(name, text)| (*name, value(text))).collect();
+        history.replay(records).map(|replay| match replay {
+            Replay::None => 0,
+            Replay::Pending(all) => all.len(),
+        })
+    }
+
+    #[test]
+    fn a_contiguous_history_replays_in_any_order() {
+        let records = [(Some(3), pending(3)), (Some(1), pending(1)), (Some(2), pending(2))];
+        assert_eq!(replay(Release::V0_15, &records), Ok(3));
+        assert_eq!(replay(Release::V0_17, &records), Ok(3));
+    }
+    #[test]
+    fn a_gap_fails() {
+        let records = [(Some(1), pending(1)), (Some(3), pending(3))];
+        assert_eq!(replay(Release::V0_15, &records), Err(ReplayError::Durability));
+    }
+    #[test]
+    fn newest_goes_by_the_file_name_and_old_by_the_record() {
+        let records = [(Some(7), pending(1))];
+        assert_eq!(replay(Release::V0_15, &records), Ok(1));
+        assert_eq!(replay(Release::V0_17, &records), Err(ReplayError::Durability));
+        let records = [(None, pending(1))];
+        assert_eq!(replay(Release::V0_15, &records), Ok(1));
+        assert_eq!(replay(Release::V0_17, &records), Err(ReplayError::Durability));
+    }
+    #[test]
+    fn an_array_is_skipped_by_old_and_fails_in_newest() {
+        let records = [(Some(1), "[]".to_owned())];
+        assert_eq!(replay(Release::V0_15, &records), Ok(0));
+        assert_eq!(replay(Release::V0_17, &records), Err(ReplayError::Durability));
+    }
+    #[test]
+    fn immutable_fields_planned_paths_and_flags() {
+        let op = identity().operation();
+        for (from, to) in [
+            ("\"attempt\":1", "\"attempt\":\"1\"".to_owned()),
+            ("cleanup_pending", "artifacts_removed".to_owned()),
+            ("/t.json", "/u.json".to_owned()),
+            ("\"sessionId\":\"s1\",\"cwd\"", "\"sessionId\":\"s2\",\"cwd\"".to_owned()),
+            ("/s/v2/.gjc-delete-", "/s/v2/.other-".to_owned()),
+            ("/s/v2/.gjc-delete-", "/s/v3/.gjc-delete-".to_owned()),
+            ("-transcript-1", "-artifacts-1".to_owned()),
+            ("\"plannedArtifactsPath\"", "\"transcriptPayloadDurable\":false,\"plannedArtifactsPath\"".to_owned()),
+            ("\"plannedArtifactsPath\"", "\"artifactsRemovedAttempt\":2,\"plannedArtifactsPath\"".to_owned()),
+            ("\"plannedArtifactsPath\"", "\"retainedTranscriptUnknownPath\":\"/s/v2/x\",\"plannedArtifactsPath\"".to_owned()),
+            ("\"plannedArtifactsPath\"", "\"expectedArtifactsIdentity\":{\"dev\":\"1\"},\"plannedArtifactsPath\"".to_owned()),
+            ("\"plannedArtifactsPath\"", "\"expectedArtifactsTree\":{},\"plannedArtifactsPath\"".to_owned()),
+        ] {
+            let edited = pending(1).replacen(from, &to, 1);
+            assert_ne!(edited, pending(1), "{from}");
+            assert_eq!(replay(Release::V0_15, &[(Some(1), edited)]), Err(ReplayError::Durability), "{from} -> {to}");
+        }
+        let detached = pending(2).replace(
+            "\"plannedArtifactsPath\"",
+            &format!("\"detachedTranscriptPath\":\"/s/v2/.gjc-delete-{op}-transcript-9\",\"plannedArtifactsPath\""),
+        );
+        assert_eq!(replay(Release::V0_15, &[(Some(1), pending(1)), (Some(2), detached.clone())]), Err(ReplayError::Durability));
+        let planned = detached.replace("transcript-9", "transcript-1");
+        assert_eq!(replay(Release::V0_15, &[(Some(1), pending(1)), (Some(2), planned)]), Ok(2));
+    }
+    #[test]
+    fn owner_members_of_a_pending_record() {
+        let with = |member: &str| pending(1).replace("\"plannedArtifactsPath\"", &format!("{member},\"plannedArtifactsPath\""));
+        let other = with("\"taskArtifactOwnerX\":1");
+        assert_eq!(replay(Release::V0_15, &[(Some(1), other.clone())]), Ok(1));
+        assert_eq!(replay(Release::V0_17, &[(Some(1), other)]), Err(ReplayError::OwnerScope));
+        let deleted = with("\"taskArtifactOwnerTranscriptDeleted\":true");
+        assert_eq!(replay(Release::V0_17, &[(Some(1), deleted)]), Err(ReplayError::Durability));
+    }
+    #[test]
+    fn completed_is_a_closed_record() {
+        let target = target();
+        let history = |release| History { scope: SCOPE, tombstone_path: b"/t.json", target: &target, release };
+        let text = pending(1).replace("\"schemaVersion\":2", "\"schemaVersion\":1").replace("cleanup_pending", "cleanup_completed");
+        let at = text.find(",\"plannedArtifactsPath\"").unwrap();
+        let text = format!("{}}}", &text[..at]);
+        assert!(history(Release::V0_17).is_completed(&value(&text)));
+        assert!(history(Release::V0_15).is_completed(&value(&text)));
+        let extra = text.replace("\"attempt\"", "\"note\":1,\"attempt\"");
+        assert!(!history(Release::V0_17).is_completed(&value(&extra)));
+        assert!(history(Release::V0_15).is_completed(&value(&extra)));
+        assert!(!history(Release::V0_15).is_completed(&value(&text.replace("\"attempt\":1", "\"attempt\":2"))));
+        assert!(!history(Release::V0_15).is_completed(&value(&text.replace("\"schemaVersion\":1", "\"schemaVersion\":2"))));
+    }
+    #[test]
+    fn artifacts_removed_with_a_retained_root() {
+        let target = target();
+        let history = History { scope: SCOPE, tombstone_path: b"/t.json", target: &target, release: Release::V0_15 };
+        let Ok(Replay::Pending(all)) = history.replay(vec![(Some(1), value(&pending(1)))]) else { panic!("replays") };
+        let plain = pending(1).replace("cleanup_pending", "artifacts_removed").replace("not compared", PATH);
+        let judge = |text: &str| history.artifacts_removed(&value(text), &all[0], &|_, _| true);
+        assert_eq!(judge(&plain), Ok(true));
+        assert_eq!(judge(&pending(1)), Ok(false));
+        let op = identity().operation();
+        let root = format!(
+            r#""retainedArtifactsRoot":{{"path":"/s/v2/.gjc-delete-{op}-artifacts-1.removing","tree":{{"rootDev":"1","rootIno":"2","entries":[{{"relativePath":"","kind":"directory","dev":"1","ino":"2","size":"40","mtimeNs":"0","ctimeNs":"0"}}]}}}}"#
+        );
+        let retained = plain.replace("\"plannedArtifactsPath\"", &format!("{root},\"plannedArtifactsPath\""));
+        assert_eq!(judge(&retained), Err(ReplayError::Durability));
+        let durable = retained.replace("\"plannedArtifactsPath\"", "\"artifactsPayloadDurable\":true,\"plannedArtifactsPath\"");
+        assert_eq!(judge(&durable), Ok(true));
+        assert_eq!(history.artifacts_removed(&value(&durable), &all[0], &|_, _| false), Err(ReplayError::Durability));
+    }
+
+    fn spend(entries: u64, receipts: &[(u64, u64)]) -> Result<ReplayBudget, ReplayError> {
+        let mut budget = ReplayBudget::default();
+        for _ in 0..entries {
+            budget.entry()?;
+        }
+        for (count, size) in receipts {
+            for _ in 0..*count {
+                budget.receipt(*size)?;
+            }
+        }
+        Ok(budget)
+    }
+    #[test]
+    fn the_thresholds_of_the_budget() {
+        assert!(spend(50_000, &[]).is_ok());
+        assert!(spend(50_001, &[]).is_err());
+        assert_eq!(spend(50_000, &[(49_999, 1)]).map(|budget| budget.work), Ok(99_999));
+        assert_eq!(spend(50_000, &[(49_998, 1), (1, 65_537)]).map(|budget| budget.work), Ok(100_000));
+        assert_eq!(spend(50_000, &[(49_997, 1), (2, 65_537)]), Err(ReplayError::Capacity));
+        assert!(spend(0, &[(8_192, 65_536)]).is_ok());
+        assert!(spend(0, &[(8_193, 65_536)]).is_err());
+        assert!(spend(0, &[(8, 64 << 20)]).is_ok());
+        assert!(spend(0, &[(9, 64 << 20)]).is_err());
+        assert_eq!(spend(0, &[(1, 67_108_864)]).map(|budget| budget.work), Ok(1_024));
+        assert!(spend(0, &[(1, 67_108_865)]).is_err());
+        assert!(spend(0, &[(8, 64 << 20), (1, 0)]).is_ok());
+    }
+}
