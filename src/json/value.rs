@@ -132,6 +132,10 @@ impl Object {
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&JsString, &mut Value)> {
         self.members.iter_mut()
     }
+    /// The members in JavaScript's order, taken out.
+    pub fn into_members(mut self) -> Vec<(JsString, Value)> {
+        std::mem::take(&mut self.members).into_iter().collect()
+    }
     /// Keeps the members for which `keep` says so.
     pub fn retain(&mut self, mut keep: impl FnMut(&JsString, &mut Value) -> bool) {
         self.members.retain(|key, value| keep(key, value));

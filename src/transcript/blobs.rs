@@ -1,6 +1,10 @@
 //! What a transcript asks of a blob store. The store itself (`agent::blobs`) lives behind this trait, so that a
 //! transcript can be judged with any store, or with none.
 
+use crate::finding::Release;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
 /// Prefix of the text form of a blob reference (spec 01 §4.4).
 pub const REFERENCE_PREFIX: &str = "blob:sha256:";
 
@@ -25,6 +29,10 @@ pub enum Stored {
 ///
 /// Implementations never panic on a name, follow no link out of the store and report their own I/O errors.
 pub trait BlobSource {
+    /// Whether there is a store to ask. Without one nothing is claimed about any name.
+    fn known(&self) -> bool {
+        true
+    }
     /// What stands under the name.
     fn stored(&self, name: &str) -> Stored;
     /// Whether SHA-256 of the file's bytes is its name. None when the file is missing, could not be read, or was not
@@ -32,6 +40,92 @@ pub trait BlobSource {
     fn intact(&self, name: &str) -> Option<bool>;
     /// At most the first `limit` bytes of the file. None when it is missing or could not be read.
     fn head(&self, name: &str, limit: usize) -> Option<Vec<u8>>;
+}
+
+/// Takes what a writer moves out of a transcript.
+pub trait BlobSink {
+    /// Stores `bytes` under `name`, the SHA-256 of the bytes in 64 lower-case hexadecimal digits. True: they are there,
+    /// the writer may leave a reference in their place. False: they could not be stored (the store reports that itself),
+    /// or nothing is stored at all; the content then stays inline, so that nothing is lost.
+    fn put(&mut self, name: &str, bytes: &[u8]) -> bool;
+}
+
+/// A store that is read and written.
+pub trait BlobStore: BlobSource + BlobSink {}
+
+impl<S: BlobSource + BlobSink> BlobStore for S {}
+
+/// No store at all: references stay what they are, content stays inline.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoStore;
+
+impl BlobSource for NoStore {
+    fn known(&self) -> bool {
+        false
+    }
+    fn stored(&self, _: &str) -> Stored {
+        Stored::Unknown
+    }
+    fn intact(&self, _: &str) -> Option<bool> {
+        None
+    }
+    fn head(&self, _: &str, _: usize) -> Option<Vec<u8>> {
+        None
+    }
+}
+
+impl BlobSink for NoStore {
+    fn put(&mut self, _: &str, _: &[u8]) -> bool {
+        false
+    }
+}
+
+/// A store in memory, ordered by name.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct MemoryStore {
+    blobs: BTreeMap<String, Vec<u8>>,
+}
+
+impl MemoryStore {
+    /// The names and the bytes, ordered by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.blobs.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice()))
+    }
+}
+
+impl BlobSource for MemoryStore {
+    fn stored(&self, name: &str) -> Stored {
+        self.blobs.get(name).map_or(Stored::Missing, |bytes| Stored::File { size: bytes.len() as u64 })
+    }
+    fn intact(&self, name: &str) -> Option<bool> {
+        self.blobs.get(name).map(|bytes| name_of(bytes) == name)
+    }
+    fn head(&self, name: &str, limit: usize) -> Option<Vec<u8>> {
+        self.blobs.get(name).map(|bytes| bytes[..limit.min(bytes.len())].to_vec())
+    }
+}
+
+impl BlobSink for MemoryStore {
+    fn put(&mut self, name: &str, bytes: &[u8]) -> bool {
+        self.blobs.entry(name.to_owned()).or_insert_with(|| bytes.to_vec());
+        true
+    }
+}
+
+/// The name of a blob: SHA-256 of its bytes.
+pub fn name_of(bytes: &[u8]) -> String {
+    data_encoding::HEXLOWER.encode(&Sha256::digest(bytes))
+}
+
+/// The part of a string behind the prefix, when the release takes the string for a reference (spec 01 §4.4, 01a.7): 0.17
+/// asks for the name of a blob, 0.15 for anything.
+pub fn reference(text: &[u8], release: Release) -> Option<&[u8]> {
+    let suffix = text.strip_prefix(REFERENCE_PREFIX.as_bytes())?;
+    match release {
+        Release::V0_15 => !suffix.is_empty(),
+        Release::V0_17 => is_name(suffix),
+    }
+    .then_some(suffix)
 }
 
 /// The blob name of a canonical reference: the prefix and exactly 64 lower-case hexadecimal digits (0.17).
@@ -57,5 +151,27 @@ mod tests {
         assert_eq!(canonical(format!("blob:sha256:{name}0").as_bytes()), None);
         assert_eq!(canonical(b"blob:sha256:"), None);
         assert_eq!(canonical(format!(" blob:sha256:{name}").as_bytes()), None);
+    }
+
+    #[test]
+    fn the_older_release_takes_any_suffix_but_the_empty_one() {
+        assert_eq!(reference(b"blob:sha256:../x", Release::V0_15), Some(&b"../x"[..]));
+        assert_eq!(reference(b"blob:sha256:../x", Release::V0_17), None);
+        assert_eq!(reference(b"blob:sha256:", Release::V0_15), None);
+        let name = "0123456789abcdef".repeat(4);
+        assert_eq!(reference(format!("blob:sha256:{name}").as_bytes(), Release::V0_17), Some(name.as_bytes()));
+    }
+
+    #[test]
+    fn a_store_in_memory_gives_back_what_it_took() {
+        let mut store = MemoryStore::default();
+        let name = name_of(b"abc");
+        assert_eq!(name, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_eq!(store.stored(&name), Stored::Missing);
+        assert!(store.put(&name, b"abc"));
+        assert_eq!(store.stored(&name), Stored::File { size: 3 });
+        assert_eq!(store.intact(&name), Some(true));
+        assert_eq!(store.head(&name, 2), Some(b"ab".to_vec()));
+        assert!(!NoStore.put(&name, b"abc"));
     }
 }

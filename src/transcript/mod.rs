@@ -14,6 +14,7 @@ pub mod ids;
 pub mod load;
 pub mod migrate;
 pub mod patch;
+pub mod persist;
 pub mod schema;
 pub mod throw;
 pub mod tree;

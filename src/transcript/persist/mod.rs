@@ -1,0 +1,13 @@
+//! The bytes a gjc writer stores (spec 01 §8): what it makes of a record, and of a whole transcript.
+//!
+//! Nothing here touches a file: blobs go through [`super::blobs::BlobStore`], transcripts come and go as bytes.
+
+pub mod base64;
+pub mod prepare;
+pub mod reshape;
+pub mod settle;
+pub mod snapshots;
+pub mod tally;
+
+pub use prepare::{prepare, prepare_counting};
+pub use tally::Tally;

@@ -1,0 +1,152 @@
+//! A walk over an owned value that may change it: down with the nearest key, up again knowing whether anything below
+//! changed. Never recurses; memory grows with the depth.
+
+use crate::json::{JsString, Object, Value};
+use std::mem::take;
+
+/// What happens on such a walk.
+pub trait Reshape {
+    /// What a container tells the values in it.
+    type Context: Copy;
+    /// On the way down: may change or replace the value. `key` is the nearest member name at or above it (array elements
+    /// inherit the name of their array; none at the root), `context` what its container told. Answers whether it was
+    /// changed, and what it tells the values in it.
+    fn enter(&mut self, value: &mut Value, key: Option<&JsString>, context: Self::Context) -> (bool, Self::Context);
+    /// On the way up, for objects in which something changed.
+    fn leave_changed(&mut self, object: &mut Object);
+}
+
+/// A container on the way down: what is done of it, and what is left.
+enum Open {
+    Array(Vec<Value>, std::vec::IntoIter<Value>),
+    Object(Object, std::vec::IntoIter<(JsString, Value)>),
+}
+
+struct Frame<C> {
+    open: Open,
+    /// The nearest key for the value that is next: of the member for objects, inherited for arrays.
+    key: Option<JsString>,
+    context: C,
+    changed: bool,
+}
+
+/// Walks `root` and answers whether anything was changed.
+pub fn reshape<R: Reshape>(root: &mut Value, context: R::Context, reshape: &mut R) -> bool {
+    let mut stack: Vec<Frame<R::Context>> = Vec::new();
+    // The value to enter; its key is the one of the innermost frame.
+    let mut value = take(root);
+    let mut context = context;
+    loop {
+        let key = stack.last().and_then(|frame| frame.key.as_ref());
+        let (mut changed, below) = reshape.enter(&mut value, key, context);
+        // Go down, or come back with a finished value.
+        let mut finished = match value {
+            Value::Array(mut array) => {
+                let items = take(array.as_mut());
+                let key = key.cloned();
+                stack.push(Frame { open: Open::Array(Vec::with_capacity(items.len()), items.into_iter()), key, context: below, changed });
+                None
+            }
+            Value::Object(object) => {
+                let members = object.into_members();
+                stack.push(Frame { open: Open::Object(Object::new(), members.into_iter()), key: None, context: below, changed });
+                None
+            }
+            leaf => Some(leaf),
+        };
+        // Close what is finished until something is left to enter.
+        loop {
+            let Some(frame) = stack.last_mut() else {
+                *root = finished.unwrap_or_default();
+                return changed;
+            };
+            if let Some(done) = finished.take() {
+                frame.changed |= changed;
+                match &mut frame.open {
+                    Open::Array(items, _) => items.push(done),
+                    Open::Object(object, _) => object.set(frame.key.take().unwrap_or_default(), done),
+                }
+            }
+            let next = match &mut frame.open {
+                Open::Array(_, rest) => rest.next(),
+                Open::Object(_, rest) => rest.next().map(|(key, value)| {
+                    frame.key = Some(key);
+                    value
+                }),
+            };
+            context = frame.context;
+            if let Some(next) = next {
+                value = next;
+                break;
+            }
+            let Some(frame) = stack.pop() else { continue };
+            changed = frame.changed;
+            finished = Some(match frame.open {
+                Open::Array(items, _) => Value::Array(items.into()),
+                Open::Object(mut object, _) => {
+                    if changed {
+                        reshape.leave_changed(&mut object);
+                    }
+                    Value::Object(object)
+                }
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::stringify::to_text;
+
+    /// Writes down what it meets; doubles numbers under the key `n`; marks changed objects.
+    #[derive(Default)]
+    struct Trace(Vec<String>);
+
+    impl Reshape for Trace {
+        type Context = usize;
+        fn enter(&mut self, value: &mut Value, key: Option<&JsString>, depth: usize) -> (bool, usize) {
+            self.0.push(format!("{depth}:{}", key.map(ToString::to_string).unwrap_or_default()));
+            let changed = match value {
+                Value::Number(number) if key.is_some_and(|key| *key == "n") => {
+                    *number *= 2.0;
+                    true
+                }
+                _ => false,
+            };
+            (changed, depth + 1)
+        }
+        fn leave_changed(&mut self, object: &mut Object) {
+            object.set("changed", Value::Bool(true));
+        }
+    }
+
+    fn run(text: &str) -> (String, bool, Vec<String>) {
+        let mut value = Value::parse(text.as_bytes()).unwrap();
+        let mut trace = Trace::default();
+        let changed = reshape(&mut value, 0, &mut trace);
+        (to_text(&value), changed, trace.0)
+    }
+
+    #[test]
+    fn what_changes_is_known_above_and_not_beside() {
+        let (text, changed, _) = run(r#"{"a":{"n":[1,[2]]},"b":{"c":1},"2":0}"#);
+        assert_eq!(text, r#"{"2":0,"a":{"n":[2,[4]],"changed":true},"b":{"c":1},"changed":true}"#);
+        assert!(changed);
+    }
+
+    #[test]
+    fn array_elements_inherit_the_key_and_members_have_their_own() {
+        assert_eq!(run(r#"{"a":[[0],{"b":0}]}"#).2, ["0:", "1:a", "2:a", "3:a", "2:a", "3:b"]);
+    }
+
+    #[test]
+    fn what_does_not_change_stays_whatever_its_depth() {
+        let deep = format!("{}1{}", "[{\"a\":".repeat(100_000), "}]".repeat(100_000));
+        let (text, changed, met) = run(&deep);
+        assert_eq!(text, deep);
+        assert!(!changed);
+        assert_eq!(met.len(), 200_001);
+        assert_eq!(run("7").0, "7");
+    }
+}

@@ -1,0 +1,309 @@
+//! What opening makes of an entry before it can be written again (spec 01 §4.4, §8.4; 04 §5.6, §5.7; 01a.7, 01a.10).
+//!
+//! gjc turns live blob references into lazy ones, moves images to the blob store and keeps long strings in a store of
+//! UTF-8 texts; writing asks for all of them again. This room does both halves at once. Headers do not pass through it.
+
+use super::base64;
+use super::prepare::{Above, SHORTEST_EXTERNAL_IMAGE, is_data_url, is_long};
+use super::reshape::{Reshape, reshape};
+use super::tally::Tally;
+use crate::finding::Release;
+use crate::json::{JsString, Object, Value, View};
+use crate::transcript::blobs::{self, BlobStore, Stored};
+
+/// Strings of this many units pass through the store of UTF-8 texts.
+const SHORTEST_RESIDENT: usize = 1_024;
+
+/// Strings under these keys never do.
+const NEVER_RESIDENT: [&str; 17] = [
+    "id",
+    "type",
+    "parentId",
+    "timestamp",
+    "role",
+    "provider",
+    "model",
+    "api",
+    "customType",
+    "mode",
+    "mimeType",
+    "stopReason",
+    "toolName",
+    "targetId",
+    "firstKeptEntryId",
+    "encrypted_content",
+    "reasoning_encrypted_content",
+];
+
+/// Where an entry comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// It was read from the transcript: its references are live.
+    File,
+    /// The running session made it: a text that looks like a reference is a text.
+    Session,
+}
+
+/// Settles an entry: references resolved (a missing blob leaves its placeholder), images as their canonical base64, lone
+/// surrogates of long strings replaced.
+///
+/// Where there is no store ([`blobs::NoStore`]), or a blob cannot be read, references stay what they are.
+pub fn settle(entry: &mut Value, store: &mut dyn BlobStore, release: Release, origin: Origin, tally: &mut Tally) {
+    reshape(entry, Above::default(), &mut Settle { store, release, origin, tally });
+}
+
+/// What the reader of a missing blob is shown (spec 01 §4.4), and what a rewrite then stores.
+pub fn placeholder(kind: &str, hash: &[u8]) -> JsString {
+    let text = [b"[Session resident ", kind.as_bytes(), b" blob missing: sha256:", hash, b"; original content unavailable]"];
+    JsString::from_wtf8(text.concat())
+}
+
+struct Settle<'a> {
+    store: &'a mut dyn BlobStore,
+    release: Release,
+    origin: Origin,
+    tally: &'a mut Tally,
+}
+
+/// What a live reference stands for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Resolves {
+    /// Base64 of the blob.
+    ImageData,
+    /// The blob as text.
+    ImageUrl,
+}
+
+impl Reshape for Settle<'_> {
+    type Context = Above;
+
+    fn enter(&mut self, value: &mut Value, key: Option<&JsString>, above: Above) -> (bool, Above) {
+        let settled = match (&*value, key) {
+            (Value::Object(object), _) => self.sentinel(object),
+            (Value::String(text), Some(key)) => self.string(text, key, above),
+            _ => None,
+        };
+        let changed = settled.is_some();
+        if let Some(settled) = settled {
+            *value = Value::String(settled);
+        }
+        (changed, Above::of(value, key, above))
+    }
+
+    fn leave_changed(&mut self, _: &mut Object) {}
+}
+
+impl Settle<'_> {
+    /// A well-formed sentinel that leaked to disk refers to the store of this process, which is empty.
+    fn sentinel(&mut self, object: &Object) -> Option<JsString> {
+        if self.origin != Origin::File || object.get("__gjcResidentBlob") != Some(&Value::Bool(true)) {
+            return None;
+        }
+        let kind = ["text", "imageUrl", "imageData"].into_iter().find(|kind| object.get("kind").is_some_and(|is| is.is_str(kind)))?;
+        let Some(Value::String(reference)) = object.get("ref") else { return None };
+        blobs::reference(reference.as_bytes(), self.release).map(|hash| placeholder(kind, hash))
+    }
+
+    fn string(&mut self, text: &JsString, key: &JsString, above: Above) -> Option<JsString> {
+        let bytes = text.as_bytes();
+        if self.origin == Origin::File
+            && let Some(hash) = blobs::reference(bytes, self.release)
+            && let Some(resolves) = live(key, above)
+        {
+            return self.resolve(hash, resolves, key, above);
+        }
+        if above.is_image_data(key) && blobs::reference(bytes, self.release).is_none() && is_long(bytes, SHORTEST_EXTERNAL_IMAGE - 1) {
+            return self.reencode(bytes);
+        }
+        let through_utf8 = (above.is_image_url(key) && is_data_url(bytes))
+            || (is_long(bytes, SHORTEST_RESIDENT - 1) && !NEVER_RESIDENT.iter().any(|name| *key == **name));
+        if through_utf8 && text.as_js().has_lone_surrogate() {
+            self.tally.lone_surrogates += 1;
+            return Some(text.as_js().to_string_lossy().into_owned().into());
+        }
+        None
+    }
+
+    fn resolve(&mut self, hash: &[u8], resolves: Resolves, key: &JsString, above: Above) -> Option<JsString> {
+        if !self.store.known() {
+            return None;
+        }
+        // What is no name of a blob (0.15 takes it for a reference all the same) has none.
+        let name = std::str::from_utf8(hash).ok().filter(|name| blobs::is_name(name.as_bytes()));
+        let Stored::File { size } = name.map_or(Stored::Missing, |name| self.store.stored(name)) else {
+            if name.is_some_and(|name| self.store.stored(name) == Stored::Unknown) {
+                return None;
+            }
+            self.tally.lost_references += 1;
+            return Some(placeholder(resolves.kind(), hash));
+        };
+        let bytes = self.store.head(name?, usize::try_from(size).unwrap_or(usize::MAX))?;
+        let (resolved, moves_out_again) = match resolves {
+            Resolves::ImageData => {
+                let text = base64::encode(&bytes);
+                let long = text.len() >= SHORTEST_EXTERNAL_IMAGE;
+                (text.into_bytes(), long && above.is_image_data(key))
+            }
+            Resolves::ImageUrl => {
+                let text = crate::json::text::utf8_lossy(&bytes).into_owned();
+                let data_url = is_data_url(&text);
+                (text, data_url && above.is_image_url(key))
+            }
+        };
+        self.tally.inlined_references += u64::from(!moves_out_again);
+        Some(JsString::from_wtf8(resolved))
+    }
+
+    /// Image data goes to the blob store and comes back as canonical base64; a blob that is then too short to be
+    /// referred to stays behind as an orphan.
+    fn reencode(&mut self, text: &[u8]) -> Option<JsString> {
+        let blob = base64::decode_lenient(text);
+        let canonical = base64::encode(&blob);
+        if canonical.as_bytes() == text {
+            return None;
+        }
+        self.tally.reencoded_images += 1;
+        self.store.put(&blobs::name_of(&blob), &blob).then(|| canonical.into())
+    }
+}
+
+impl Resolves {
+    const fn kind(self) -> &'static str {
+        match self {
+            Resolves::ImageData => "imageData",
+            Resolves::ImageUrl => "imageUrl",
+        }
+    }
+}
+
+/// What a reference at this place resolves to; none where it is plain text (spec 01 §4.4). Elements of arrays never
+/// resolve.
+fn live(key: &JsString, above: Above) -> Option<Resolves> {
+    if above.array {
+        None
+    } else if *key == "data" && above.image {
+        Some(Resolves::ImageData)
+    } else if above.is_image_url(key) || *key == "data" && !above.under_content {
+        Some(Resolves::ImageUrl)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::stringify::to_text;
+    use crate::transcript::blobs::{BlobSink, MemoryStore, NoStore};
+
+    fn settled_with(text: &str, store: &mut dyn BlobStore, release: Release, origin: Origin) -> (String, Tally) {
+        let mut value = Value::parse(text.as_bytes()).unwrap();
+        let mut tally = Tally::default();
+        settle(&mut value, store, release, origin, &mut tally);
+        (to_text(&value), tally)
+    }
+    /// With the blobs `abc` and a data URL in the store.
+    fn settled(text: &str) -> String {
+        let mut store = MemoryStore::default();
+        for blob in [&b"abc"[..], b"data:image/png;base64,AAAA"] {
+            store.put(&blobs::name_of(blob), blob);
+        }
+        settled_with(text, &mut store, Release::V0_17, Origin::File).0
+    }
+    fn reference(blob: &[u8]) -> String {
+        format!("blob:sha256:{}", blobs::name_of(blob))
+    }
+
+    #[test]
+    fn live_references_resolve_and_others_stay() {
+        let abc = reference(b"abc");
+        let url = reference(b"data:image/png;base64,AAAA");
+        for (stored, resolved) in [
+            (format!(r#"{{"type":"image","data":"{abc}"}}"#), r#"{"type":"image","data":"YWJj"}"#.to_owned()),
+            (format!(r#"{{"content":[{{"type":"image","data":"{abc}"}}]}}"#), r#"{"content":[{"type":"image","data":"YWJj"}]}"#.into()),
+            (format!(r#"{{"image_url":"{url}"}}"#), r#"{"image_url":"data:image/png;base64,AAAA"}"#.into()),
+            (format!(r#"{{"image_url":{{"url":"{url}"}}}}"#), r#"{"image_url":{"url":"data:image/png;base64,AAAA"}}"#.into()),
+            (format!(r#"{{"details":{{"data":"{abc}"}}}}"#), r#"{"details":{"data":"abc"}}"#.into()),
+            (format!(r#"{{"data":"{abc}"}}"#), r#"{"data":"abc"}"#.into()),
+        ] {
+            assert_eq!(settled(&stored), resolved);
+        }
+        for stays in [
+            format!(r#"{{"text":"{abc}"}}"#),
+            format!(r#"{{"data":["{abc}"]}}"#),
+            format!(r#"{{"content":[{{"type":"file","data":"{abc}"}}]}}"#),
+            format!(r#"{{"content":{{"data":"{abc}"}}}}"#),
+            format!(r#"{{"url":"{abc}"}}"#),
+            format!(r#"{{"data":" {abc}"}}"#),
+        ] {
+            assert_eq!(settled(&stays), stays);
+        }
+    }
+
+    #[test]
+    fn a_missing_blob_leaves_its_placeholder_for_good() {
+        let zeros = "0".repeat(64);
+        let missing = format!("blob:sha256:{zeros}");
+        let shown = |kind: &str| format!("[Session resident {kind} blob missing: sha256:{zeros}; original content unavailable]");
+        assert_eq!(
+            settled(&format!(r#"{{"type":"image","data":"{missing}"}}"#)),
+            format!(r#"{{"type":"image","data":"{}"}}"#, shown("imageData"))
+        );
+        assert_eq!(settled(&format!(r#"{{"image_url":"{missing}"}}"#)), format!(r#"{{"image_url":"{}"}}"#, shown("imageUrl")));
+        let text = format!(r#"{{"data":"{missing}"}}"#);
+        assert_eq!(settled_with(&text, &mut NoStore, Release::V0_17, Origin::File).0, text);
+        assert_eq!(settled_with(&text, &mut MemoryStore::default(), Release::V0_17, Origin::Session).0, text);
+        assert_eq!(settled_with(&text, &mut MemoryStore::default(), Release::V0_17, Origin::File).1.lost_references, 1);
+    }
+
+    #[test]
+    fn the_older_release_takes_any_suffix_for_a_missing_blob() {
+        let text = r#"{"type":"image","data":"blob:sha256:../x"}"#;
+        assert_eq!(settled(text), text);
+        assert_eq!(
+            settled_with(text, &mut MemoryStore::default(), Release::V0_15, Origin::File).0,
+            r#"{"type":"image","data":"[Session resident imageData blob missing: sha256:../x; original content unavailable]"}"#
+        );
+        let empty = r#"{"type":"image","data":"blob:sha256:"}"#;
+        assert_eq!(settled_with(empty, &mut MemoryStore::default(), Release::V0_15, Origin::File).0, empty);
+    }
+
+    #[test]
+    fn a_well_formed_sentinel_becomes_a_placeholder_and_a_malformed_one_stays() {
+        let hash = "1".repeat(64);
+        assert_eq!(
+            settled(&format!(r#"{{"a":{{"__gjcResidentBlob":true,"kind":"text","ref":"blob:sha256:{hash}"}}}}"#)),
+            format!(r#"{{"a":"[Session resident text blob missing: sha256:{hash}; original content unavailable]"}}"#)
+        );
+        for stays in [
+            format!(r#"{{"a":{{"__gjcResidentBlob":1,"kind":"text","ref":"blob:sha256:{hash}"}}}}"#),
+            format!(r#"{{"a":{{"__gjcResidentBlob":true,"kind":"file","ref":"blob:sha256:{hash}"}}}}"#),
+            r#"{"a":{"__gjcResidentBlob":true,"kind":"text","ref":7}}"#.to_owned(),
+        ] {
+            assert_eq!(settled(&stays), stays);
+        }
+    }
+
+    #[test]
+    fn lone_surrogates_survive_in_strings_of_fewer_than_1024_units() {
+        let text = |key: &str, units: usize| format!(r#"{{"{key}":"{}\ud800"}}"#, "r".repeat(units - 1));
+        assert_eq!(settled(&text("content", 1023)), text("content", 1023));
+        assert_eq!(settled(&text("content", 1024)), text("content", 1024).replace("\\ud800", "\u{FFFD}"));
+        assert_eq!(settled(&text("model", 1024)), text("model", 1024));
+    }
+
+    #[test]
+    fn image_data_that_is_not_canonical_base64_is_reencoded_and_its_blob_stays_behind() {
+        let mut store = MemoryStore::default();
+        let image = |data: &str| format!(r#"{{"content":[{{"type":"image","data":"{data}"}}]}}"#);
+        let (text, tally) = settled_with(&image(&"!a".repeat(600)), &mut store, Release::V0_17, Origin::Session);
+        assert_eq!(text, image(&"a".repeat(600)));
+        assert_eq!(tally.reencoded_images, 1);
+        assert_eq!(
+            store.iter().map(|(name, bytes)| (name, bytes.len())).collect::<Vec<_>>(),
+            [("707177e8b8599fd62308c689407203355b41595681e68384531d9ca9f5a51112", 450)]
+        );
+        let kept = image(&"!a".repeat(600));
+        assert_eq!(settled_with(&kept, &mut NoStore, Release::V0_17, Origin::File).0, kept);
+    }
+}
