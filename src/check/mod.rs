@@ -24,6 +24,7 @@ pub mod quota;
 pub mod replacement_receipt;
 pub mod residue;
 pub mod retirement_receipt;
+pub mod run;
 pub mod scope;
 pub mod security;
 pub mod size;
@@ -32,6 +33,8 @@ pub mod tool_pairing;
 pub mod transcript;
 pub mod tree;
 pub mod verdict;
+
+pub use run::run;
 
 use crate::finding::Code;
 
