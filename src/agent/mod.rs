@@ -5,6 +5,7 @@ pub mod binding;
 pub mod identity;
 pub mod layout;
 pub mod legacy;
+pub mod locate;
 pub mod lock;
 pub mod migration_receipt;
 pub mod record;
