@@ -1,1 +1,3 @@
 //! Conformance cases: format, runner, expected failures, golden differences between releases and versions.
+
+pub mod sample;

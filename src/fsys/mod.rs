@@ -19,6 +19,7 @@ pub mod host;
 mod inject;
 pub mod input;
 mod memory;
+pub mod plant;
 mod real;
 
 pub use authority::Authority;
