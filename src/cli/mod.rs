@@ -12,6 +12,7 @@ pub mod environment;
 pub mod explain;
 pub mod options;
 pub mod records;
+pub mod scope;
 
 pub use crate::report::status::Status;
 pub use console::{Console, Failure};
@@ -42,6 +43,8 @@ pub enum Command {
     Codes(codes::Args),
     /// Print each record that gjc's lenient reader yields, as its JSON.stringify text, one a line
     Records(records::Args),
+    /// Print the scope of a working directory: name, digest, binding, legacy names
+    Scope(scope::Args),
 }
 
 /// Runs one command.
@@ -53,6 +56,7 @@ pub fn dispatch(command: &Command, console: &mut Console) -> Result<Status, Fail
         Command::Explain(args) => explain::run(args, console),
         Command::Codes(args) => codes::run(args, console),
         Command::Records(args) => records::run(args, console),
+        Command::Scope(args) => scope::run(args, console),
     }
 }
 
