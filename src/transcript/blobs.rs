@@ -2,6 +2,7 @@
 //! transcript can be judged with any store, or with none.
 
 use crate::finding::Release;
+use crate::json::{Kind, View};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
@@ -139,9 +140,53 @@ pub fn is_name(name: &[u8]) -> bool {
     name.len() == NAME_LENGTH && name.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
+/// Calls `found` with every string in a live position of blob references (spec 01 §4.4) below `entry` that begins with the
+/// prefix: `data` of an image block, `image_url` or its `url`, and any other member `data` whose container does not
+/// hang under a key `content`. Never recurses.
+pub fn live_references<'v, V: View<'v>>(entry: V, mut found: impl FnMut(&[u8])) {
+    let mut visit = |value: V| {
+        if let Some(text) = value.as_str().filter(|text| text.starts_with(REFERENCE_PREFIX.as_bytes())) {
+            found(&text);
+        }
+    };
+    // Containers still to be looked at, and whether they hang under a key `content`.
+    let mut pending = vec![(entry, false)];
+    while let Some((value, under_content)) = pending.pop() {
+        pending.extend(value.items().map(|item| (item, under_content)));
+        let is_image = value.get("type").is_some_and(|kind| kind.is_str("image"));
+        for (key, member) in value.members() {
+            match (&*key, member.kind()) {
+                (b"data", Kind::String) if is_image || !under_content => visit(member),
+                (b"image_url", Kind::String) => visit(member),
+                (b"image_url", Kind::Object) => {
+                    member.get("url").into_iter().for_each(&mut visit);
+                    pending.push((member, false));
+                }
+                (_, Kind::Array | Kind::Object) => pending.push((member, &*key == b"content")),
+                _ => {}
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn live(entry: &str) -> Vec<String> {
+        let entry = crate::json::Value::parse(entry.as_bytes()).unwrap();
+        let mut found = Vec::new();
+        live_references(&entry, |text| found.push(String::from_utf8_lossy(&text[REFERENCE_PREFIX.len()..]).into_owned()));
+        found
+    }
+
+    #[test]
+    fn references_live_in_four_places() {
+        assert_eq!(live(r#"{"content":[{"type":"image","data":"blob:sha256:a"}]}"#), ["a"]);
+        assert_eq!(live(r#"{"content":[{"image_url":"blob:sha256:b"},{"image_url":{"url":"blob:sha256:c"}}]}"#), ["c", "b"]);
+        assert_eq!(live(r#"{"details":{"data":"blob:sha256:d"},"data":"blob:sha256:e"}"#), ["e", "d"]);
+        assert!(live(r#"{"content":[{"data":"blob:sha256:f"}],"text":"blob:sha256:g","details":{"data":["blob:sha256:h"]}}"#).is_empty());
+    }
 
     #[test]
     fn a_reference_is_the_prefix_and_sixty_four_lower_case_digits() {

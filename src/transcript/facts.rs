@@ -2,10 +2,12 @@
 //! messages are dropped with their record.
 
 use super::entry::{EntryKind, Role};
+use super::hazard::{self, Hazards, Marker};
 use super::ids::{Id, Ids};
 use super::load::{Keep, Seen, Whole};
 use super::migrate::Lift;
 use super::schema::{self, Faults, Field};
+use crate::finding::Release;
 use crate::json::{Kind, Value, View};
 
 /// One entry, compact.
@@ -33,6 +35,8 @@ pub struct Fact {
     pub message: MessageForm,
     /// A string, number or boolean instead of a record.
     pub is_primitive: bool,
+    /// What makes opening fail although the schema holds.
+    pub hazards: Hazards,
 }
 
 /// What the `message` member of an entry is. Migration and the context treat the forms differently.
@@ -74,15 +78,44 @@ impl MessageForm {
 }
 
 /// Keeps [`Fact`]s, and the values of entries that settle something: headers, settings and compactions.
-#[derive(Default)]
 pub struct Facts {
+    release: Release,
     values: Vec<Value>,
 }
 
 const NO_VALUE: u32 = u32::MAX;
 
 impl Facts {
-    /// The value of a header, of an entry that carries settings, or of a compaction.
+    /// Keeps nothing yet.
+    pub const fn new(release: Release) -> Self {
+        Facts { release, values: Vec::new() }
+    }
+    /// What is kept of the value of a record: all of it when it settles something, nothing of most.
+    fn side_value<'v, V: View<'v>>(&self, record: V, kind: EntryKind) -> Option<Value> {
+        match kind {
+            EntryKind::Session
+            | EntryKind::ModelChange
+            | EntryKind::ConfiguredModelChain
+            | EntryKind::ThinkingLevelChange
+            | EntryKind::ServiceTierChange
+            | EntryKind::ModeChange
+            | EntryKind::TtsrInjection
+            | EntryKind::McpToolSelection
+            | EntryKind::DiscoveredBuiltinToolSelection
+            | EntryKind::Compaction => Some(record.to_value()),
+            EntryKind::Custom if record.get("customType").is_some_and(|name| name.is_str("model_profile_ownership")) => {
+                Some(record.to_value())
+            }
+            // A patch may bring content that meets a payload which the present content does not.
+            EntryKind::Message => {
+                let evicted = record.get("evictedContent");
+                (hazard::of_marker(evicted) != Marker::Harmless).then(|| evicted.map(View::to_value)).flatten()
+            }
+            _ => None,
+        }
+    }
+    /// The value of a header, of an entry that carries settings, or of a compaction; the marker of an evicted message
+    /// that may be wrong.
     pub fn value(&self, fact: &Fact) -> Option<&Value> {
         self.values.get(fact.side as usize)
     }
@@ -91,35 +124,15 @@ impl Facts {
     }
 }
 
-/// True for kinds whose value is kept.
-fn keeps_value<'v, V: View<'v>>(record: V, kind: EntryKind) -> bool {
-    match kind {
-        EntryKind::Session
-        | EntryKind::ModelChange
-        | EntryKind::ConfiguredModelChain
-        | EntryKind::ThinkingLevelChange
-        | EntryKind::ServiceTierChange
-        | EntryKind::ModeChange
-        | EntryKind::TtsrInjection
-        | EntryKind::McpToolSelection
-        | EntryKind::DiscoveredBuiltinToolSelection
-        | EntryKind::Compaction => true,
-        EntryKind::Custom => record.get("customType").is_some_and(|name| name.is_str("model_profile_ownership")),
-        _ => false,
-    }
-}
-
 impl Keep for Facts {
     type Entry = Fact;
 
     fn keep<'v, V: View<'v>>(&mut self, record: V, seen: Seen, _: &mut Ids) -> Fact {
         let message = if seen.kind == EntryKind::Message { record.get("message") } else { None };
-        let side = if keeps_value(record, seen.kind) {
-            self.values.push(record.to_value());
+        let side = self.side_value(record, seen.kind).map_or(NO_VALUE, |value| {
+            self.values.push(value);
             self.values.len() as u32 - 1
-        } else {
-            NO_VALUE
-        };
+        });
         Fact {
             offset: seen.at.offset,
             len: u32::try_from(seen.at.len).unwrap_or(u32::MAX),
@@ -132,6 +145,7 @@ impl Keep for Facts {
             role: message.map_or(Role::None, Role::of),
             message: MessageForm::of(message),
             is_primitive: !matches!(record.kind(), Kind::Object | Kind::Array),
+            hazards: hazard::of_entry(record, seen.kind, self.release),
         }
     }
     fn kind(&self, entry: &Fact) -> EntryKind {
@@ -150,6 +164,7 @@ impl Keep for Facts {
         entry.role = Role::of(message);
         entry.message = MessageForm::of(Some(message));
         schema::message(Some(message), &mut entry.faults);
+        entry.hazards = hazard::of_patched_message(message, self.value(entry), self.release);
     }
 }
 
@@ -199,11 +214,10 @@ impl Lift for Facts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::Release;
     use crate::transcript::load::{Loaded, load};
 
     fn facts(text: &str) -> Loaded<Facts> {
-        load(text.as_bytes(), Facts::default(), Release::V0_17).unwrap().unwrap()
+        load(text.as_bytes(), Facts::new(Release::V0_17), Release::V0_17).unwrap().unwrap()
     }
 
     #[test]

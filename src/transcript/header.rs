@@ -1,8 +1,7 @@
 //! The header record: which versions are accepted, and what patches and stars ask of it (spec 01 §2.2, §3.1).
 
 use super::throw::Throw;
-use crate::json::number::to_js_string;
-use crate::json::{JsString, Kind, View};
+use crate::json::{View, coerce};
 
 /// The version that writers write and everything is migrated to.
 pub const CURRENT_VERSION: f64 = 5.0;
@@ -10,55 +9,19 @@ pub const CURRENT_VERSION: f64 = 5.0;
 /// The version that a header claims: absent, or the accepted number.
 ///
 /// # Errors
-/// [`Throw::UnsupportedVersion`] when `version` is present and no integral number of at most 5.
+/// [`Throw::UnsupportedVersion`] when `version` is present and no integral number of at most 5; a `TypeError` when
+/// JavaScript cannot even print it.
 pub fn version<'v, V: View<'v>>(header: V) -> Result<Option<f64>, Throw> {
     let Some(version) = header.get("version") else { return Ok(None) };
     match version.as_f64() {
         Some(number) if number.fract() == 0.0 && number <= CURRENT_VERSION => Ok(Some(number)),
-        _ => Err(Throw::UnsupportedVersion(js_string(version))),
+        _ => Err(coerce::to_text(version).map_or(Throw::Type("No default value"), Throw::UnsupportedVersion)),
     }
 }
 
 /// True when star patches take effect on this header: `starredPatchVersion` is the number 1 (0.17).
 pub fn star_capable<'v, V: View<'v>>(header: V) -> bool {
     header.get("starredPatchVersion").and_then(View::as_f64) == Some(1.0)
-}
-
-/// `String(value)` of JavaScript. Iterative: any depth (the engine would run out of stack).
-fn js_string<'v, V: View<'v>>(value: V) -> JsString {
-    let mut text = JsString::default();
-    // Values still to be written, last first; none is the comma between two elements of an array.
-    let mut pending = vec![Some((value, false))];
-    while let Some(next) = pending.pop() {
-        let Some((value, inside)) = next else {
-            text.push_js(crate::json::JsStr::from(","));
-            continue;
-        };
-        let word = match value.kind() {
-            Kind::Null if inside => continue,
-            Kind::Null => "null".to_owned(),
-            Kind::Bool => value.as_bool().unwrap_or_default().to_string(),
-            Kind::Number => to_js_string(value.as_f64().unwrap_or(f64::NAN)),
-            Kind::String => {
-                text.push_js(crate::json::JsStr::from_wtf8(&value.as_str().unwrap_or_default()));
-                continue;
-            }
-            Kind::Object => "[object Object]".to_owned(),
-            Kind::Array => {
-                let from = pending.len();
-                for item in value.items() {
-                    if pending.len() > from {
-                        pending.push(None);
-                    }
-                    pending.push(Some((item, true)));
-                }
-                pending[from..].reverse();
-                continue;
-            }
-        };
-        text.push_js(crate::json::JsStr::from(word.as_str()));
-    }
-    text
 }
 
 #[cfg(test)]

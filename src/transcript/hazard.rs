@@ -1,0 +1,244 @@
+//! What makes opening fail although strict inspection accepts the file (spec 01 §2.5, 01a 1–7): found entry by entry,
+//! so that a check needs no second look at a record.
+
+use super::blobs::{self, REFERENCE_PREFIX};
+use super::entry::{EntryKind, Role};
+use crate::finding::Release;
+use crate::json::{Kind, Value, View};
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+/// A set of hazards of one entry.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Hazards(u8);
+
+impl Hazards {
+    /// None.
+    pub const NONE: Hazards = Hazards(0);
+    /// Assistant content that holds `null`: building the live context throws.
+    pub const NULL_BLOCK: Hazards = Hazards(1);
+    /// A spill marker without usable payload: building the live context throws.
+    pub const SPILL_MARKER: Hazards = Hazards(2);
+    /// An OpenAI replay payload over content that is no array or holds `null`: opening throws.
+    pub const REPLAY_PAYLOAD: Hazards = Hazards(4);
+    /// A blob reference longer than a file name may be (0.15): opening throws `ENAMETOOLONG`.
+    pub const LONG_REFERENCE: Hazards = Hazards(8);
+    /// A blob reference with a NUL (0.15): opening throws.
+    pub const NUL_REFERENCE: Hazards = Hazards(16);
+
+    /// Those that throw when the entry is materialised for a context.
+    pub const IN_CONTEXT: Hazards = Hazards(Self::NULL_BLOCK.0 | Self::SPILL_MARKER.0);
+
+    /// True without hazards.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+    /// True when both sets share a hazard.
+    pub const fn any(self, of: Hazards) -> bool {
+        self.0 & of.0 != 0
+    }
+    /// Both sets.
+    #[must_use]
+    pub const fn with(self, other: Hazards) -> Hazards {
+        Hazards(self.0 | other.0)
+    }
+}
+
+/// What the message of a `message` entry does, marker and references excluded.
+fn of_message<'v, V: View<'v>>(message: V) -> Hazards {
+    let mut hazards = Hazards::NONE;
+    if Role::of(message) != Role::Assistant {
+        return hazards;
+    }
+    let content = message.get("content");
+    let holds_null = content.is_some_and(|content| content.items().any(|block| block.kind() == Kind::Null));
+    if holds_null {
+        hazards = hazards.with(Hazards::NULL_BLOCK);
+    }
+    let replays = message.get("providerPayload").and_then(|p| p.get("type")).is_some_and(|t| t.is_str("openaiResponsesHistory"));
+    if replays && (holds_null || content.is_none_or(|content| content.kind() != Kind::Array)) {
+        hazards = hazards.with(Hazards::REPLAY_PAYLOAD);
+    }
+    hazards
+}
+
+/// The hazards of blob references anywhere in an entry.
+fn of_references<'v, V: View<'v>>(entry: V, release: Release) -> Hazards {
+    let mut hazards = Hazards::NONE;
+    if release == Release::V0_15 {
+        blobs::live_references(entry, |text| {
+            let name = &text[REFERENCE_PREFIX.len()..];
+            if name.contains(&0) {
+                hazards = hazards.with(Hazards::NUL_REFERENCE);
+            } else if name.len() > LONGEST_FILE_NAME {
+                hazards = hazards.with(Hazards::LONG_REFERENCE);
+            }
+        });
+    }
+    hazards
+}
+
+const LONGEST_FILE_NAME: usize = 255;
+
+/// What a spill marker (`evictedContent`) can do to its entry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Marker {
+    /// Nothing: there is none, or every payload can be read.
+    Harmless,
+    /// Materialising throws, whatever the content is.
+    Throws,
+    /// Materialising throws when the content has a value at the path of a wrong payload: a patch may change the answer.
+    Depends,
+}
+
+/// Judges the `evictedContent` of an entry.
+pub fn of_marker<'v, V: View<'v>>(evicted: Option<V>) -> Marker {
+    let Some(evicted) = evicted.filter(|evicted| evicted.kind() != Kind::Null) else { return Marker::Harmless };
+    match evicted.get_present("payloads") {
+        None => Marker::Throws,
+        Some(payloads) if payloads.members().any(|(_, payload)| is_wrong(payload)) => Marker::Depends,
+        Some(_) => Marker::Harmless,
+    }
+}
+
+/// A payload that is taken and cannot be read: truthy, but no object with a string `ref`, or one whose `ref` lacks the
+/// prefix while there is no string `sha256`.
+fn is_wrong<'v, V: View<'v>>(payload: V) -> bool {
+    payload.truthy()
+        && match payload.str_member("ref") {
+            Some(reference) => !reference.starts_with(REFERENCE_PREFIX.as_bytes()) && payload.str_member("sha256").is_none(),
+            None => true,
+        }
+}
+
+/// Paths longer than this are not followed: gjc writes none, and hostile ones would cost more than their length.
+const LONGEST_PATH: usize = 4096;
+
+/// True when rehydrating the content of an entry takes a wrong payload: a value stands at its path, or an arguments
+/// sentinel names it. `root` is `message.content` or `custom_message.content`.
+fn meets_wrong_payload<'v, 'w, V: View<'v>, W: View<'w>>(evicted: V, root: &str, content: Option<W>) -> bool {
+    let payloads: BTreeMap<_, _> = match evicted.get("payloads") {
+        Some(payloads) => payloads.members().filter(|(_, p)| p.truthy()).map(|(path, p)| (path, is_wrong(p))).collect(),
+        None => return false,
+    };
+    // Values still to be looked at, with their path as long as a payload's path begins with it.
+    let mut pending = Vec::from_iter(content.map(|content| (content, Some(root.as_bytes().to_vec()))));
+    while let Some((value, path)) = pending.pop() {
+        let sentinel = value.get("__gjcColdSpillArguments").and_then(View::as_bool) == Some(true);
+        let named = if sentinel { value.str_member("refPath") } else { None };
+        let taken = path.as_deref().and_then(|path| payloads.get(path)).or_else(|| payloads.get(&*named?));
+        match taken {
+            Some(true) => return true,
+            // The value is replaced; nothing in it is looked at.
+            Some(false) => continue,
+            None => {}
+        }
+        let below = |segment: &[u8]| {
+            let longer = [path.as_deref()?, b".", segment].concat();
+            let next = payloads
+                .range::<[u8], _>((Bound::Included(&longer[..]), Bound::Unbounded))
+                .next()
+                .map(|(path, _)| path.starts_with(&longer));
+            (longer.len() <= LONGEST_PATH && next == Some(true)).then_some(longer)
+        };
+        pending.extend(value.items().enumerate().map(|(index, item)| (item, below(index.to_string().as_bytes()))));
+        pending.extend(value.members().map(|(key, member)| (member, below(&key))));
+    }
+    false
+}
+
+/// All hazards of an entry; `kind` is its kind.
+pub fn of_entry<'v, V: View<'v>>(entry: V, kind: EntryKind, release: Release) -> Hazards {
+    let (message, content, root) = match kind {
+        EntryKind::Session => return Hazards::NONE,
+        EntryKind::Message => {
+            let message = entry.get("message");
+            (message, message.and_then(|message| message.get("content")), "message.content")
+        }
+        EntryKind::CustomMessage => (None, entry.get("content"), "custom_message.content"),
+        _ => return of_references(entry, release),
+    };
+    of_evicted(entry.get("evictedContent"), root, content)
+        .with(message.map_or(Hazards::NONE, of_message))
+        .with(of_references(entry, release))
+}
+
+/// All hazards of a `message` entry whose message was replaced by a patch; `evicted` is its `evictedContent` unless
+/// [`of_marker`] called it harmless.
+pub fn of_patched_message<'v, V: View<'v>>(message: V, evicted: Option<&Value>, release: Release) -> Hazards {
+    of_evicted(evicted, "message.content", message.get("content")).with(of_message(message)).with(of_references(message, release))
+}
+
+fn of_evicted<'v, 'w, V: View<'v>, W: View<'w>>(evicted: Option<V>, root: &str, content: Option<W>) -> Hazards {
+    let throws = match (of_marker(evicted), evicted) {
+        (Marker::Throws, _) => true,
+        (Marker::Depends, Some(evicted)) => meets_wrong_payload(evicted, root, content),
+        _ => false,
+    };
+    if throws { Hazards::SPILL_MARKER } else { Hazards::NONE }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hazards(entry: &str, release: Release) -> Hazards {
+        let entry = Value::parse(entry.as_bytes()).unwrap();
+        of_entry(&entry, EntryKind::of(&entry), release)
+    }
+    fn message(message: &str) -> Hazards {
+        hazards(&format!(r#"{{"type":"message","message":{message}}}"#), Release::V0_17)
+    }
+    fn evicted(content: &str, evicted: &str) -> bool {
+        hazards(&format!(r#"{{"type":"custom_message","content":{content},"evictedContent":{evicted}}}"#), Release::V0_17)
+            .any(Hazards::SPILL_MARKER)
+    }
+
+    #[test]
+    fn a_null_block_counts_in_assistant_content_only() {
+        assert_eq!(message(r#"{"role":"assistant","content":[{},null]}"#), Hazards::NULL_BLOCK);
+        assert_eq!(message(r#"{"role":"user","content":[null]}"#), Hazards::NONE);
+        assert_eq!(message(r#"{"role":"assistant","content":[5,[],"x"]}"#), Hazards::NONE);
+    }
+
+    #[test]
+    fn a_replay_payload_needs_an_array_of_blocks() {
+        for content in ["\"x\"", "5", "null", "{}"] {
+            let text = format!(r#"{{"role":"assistant","content":{content},"providerPayload":{{"type":"openaiResponsesHistory"}}}}"#);
+            assert_eq!(message(&text), Hazards::REPLAY_PAYLOAD, "{content}");
+        }
+        assert_eq!(message(r#"{"role":"assistant","content":[],"providerPayload":{"type":"openaiResponsesHistory"}}"#), Hazards::NONE);
+    }
+
+    #[test]
+    fn a_marker_is_absent_or_null_or_has_payloads() {
+        for marker in ["\"s\"", "5", "true", "false", "0", "[]", r#"{"payloads":null}"#] {
+            assert!(evicted("\"\"", marker), "{marker}");
+        }
+        for marker in ["null", r#"{"payloads":[]}"#, r#"{"payloads":"x"}"#, r#"{"payloads":7}"#] {
+            assert!(!evicted("\"\"", marker), "{marker}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_payload_throws_where_its_path_is_met() {
+        let marker = |path: &str, payload: &str| format!(r#"{{"payloads":{{"{path}":{payload}}}}}"#);
+        for payload in ["5", "\"s\"", "[]", "{}", r#"{"ref":null}"#, r#"{"ref":"abc"}"#] {
+            assert!(evicted(r#"[{"text":"x"}]"#, &marker("custom_message.content.0.text", payload)), "{payload}");
+            assert!(!evicted(r#"[{"text":"x"}]"#, &marker("custom_message.content.1.text", payload)), "{payload}");
+        }
+        for payload in ["null", "0", "\"\"", r#"{"ref":"blob:sha256:x"}"#, r#"{"ref":"","sha256":"x"}"#] {
+            assert!(!evicted(r#"[{"text":"x"}]"#, &marker("custom_message.content.0.text", payload)), "{payload}");
+        }
+        assert!(evicted(r#"[{"arguments":{"__gjcColdSpillArguments":true,"refPath":"q"}}]"#, &marker("q", "{}")));
+    }
+
+    #[test]
+    fn an_impossible_reference_is_a_hazard_of_0_15() {
+        let entry = |name: &str| format!(r#"{{"type":"custom","data":{{"data":"blob:sha256:{name}"}}}}"#);
+        assert_eq!(hazards(&entry(&"b".repeat(255)), Release::V0_15), Hazards::NONE);
+        assert_eq!(hazards(&entry(&"b".repeat(256)), Release::V0_15), Hazards::LONG_REFERENCE);
+        assert_eq!(hazards(&entry("a\\u0000"), Release::V0_15), Hazards::NUL_REFERENCE);
+        assert_eq!(hazards(&entry(&"b".repeat(256)), Release::V0_17), Hazards::NONE);
+    }
+}
