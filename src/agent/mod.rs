@@ -2,6 +2,7 @@
 //! receipts, tombstones, replacement receipts, blobs (spec 02, spec 04 §5).
 
 pub mod binding;
+pub mod blob_directory;
 pub mod identity;
 pub mod layout;
 pub mod legacy;

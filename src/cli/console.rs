@@ -9,6 +9,9 @@ pub enum Failure {
     /// Something could not be read or written: exit bit 8.
     #[error("{0}")]
     Operational(String),
+    /// gjc refuses what was given, so there is no answer: exit bit 4.
+    #[error("{0}")]
+    Refused(String),
     /// The command line asks for something that does not exist: exit bit 16.
     #[error("{0}")]
     Usage(String),
@@ -74,6 +77,7 @@ impl Console {
         let status = match &failure {
             Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return Status::CLEAN,
             Failure::Output(_) | Failure::Operational(_) => Status::OPERATIONAL,
+            Failure::Refused(_) => Status::FINDINGS,
             Failure::Usage(_) => Status::USAGE,
         };
         let _ = writeln!(io::stderr(), "gjc-fsck: {failure}");

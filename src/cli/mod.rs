@@ -10,6 +10,7 @@ pub mod codes;
 pub mod console;
 pub mod environment;
 pub mod explain;
+pub mod migrate;
 pub mod options;
 pub mod records;
 pub mod scope;
@@ -43,6 +44,8 @@ pub enum Command {
     Codes(codes::Args),
     /// Print each record that gjc's lenient reader yields, as its JSON.stringify text, one a line
     Records(records::Args),
+    /// Write the version-5 form of a transcript to standard output or into a new file
+    Migrate(migrate::Args),
     /// Print the scope of a working directory: name, digest, binding, legacy names
     Scope(scope::Args),
 }
@@ -56,6 +59,7 @@ pub fn dispatch(command: &Command, console: &mut Console) -> Result<Status, Fail
         Command::Explain(args) => explain::run(args, console),
         Command::Codes(args) => codes::run(args, console),
         Command::Records(args) => records::run(args, console),
+        Command::Migrate(args) => migrate::run(args, console),
         Command::Scope(args) => scope::run(args, console),
     }
 }

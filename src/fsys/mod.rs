@@ -1,7 +1,8 @@
 //! The only room that touches the file system: no-follow open, bounded capture, identity, ACL query.
 //!
 //! One trait, three implementations: [`Real`], [`Memory`] (for tests) and [`Inject`] (wraps another and makes chosen
-//! operations fail or the tree change under the reader). Nothing here opens anything for writing.
+//! operations fail or the tree change under the reader). Nothing of them opens anything for writing; [`output`] makes new
+//! files, and never touches one that exists.
 //!
 //! Two ways to reach an object, and why there are two:
 //! * by path ([`Fs`]): `open` and `open_dir` refuse a symlink at *any* component, so callers hand in canonical paths
@@ -19,6 +20,7 @@ pub mod host;
 mod inject;
 pub mod input;
 mod memory;
+pub mod output;
 pub mod plant;
 mod real;
 

@@ -5,9 +5,11 @@
 pub mod base64;
 pub mod prepare;
 pub mod reshape;
+pub mod rewrite;
 pub mod settle;
 pub mod snapshots;
 pub mod tally;
 
 pub use prepare::{prepare, prepare_counting};
+pub use rewrite::rewrite;
 pub use tally::Tally;

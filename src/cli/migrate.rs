@@ -1,0 +1,155 @@
+//! `migrate FILE`: the version-5 form of a transcript, on standard output or in a new file; never in place.
+
+use super::{Console, Failure, Status};
+use crate::agent::blob_directory::BlobDirectory;
+use crate::fsys::output::{NewFile, Refused};
+use crate::fsys::{Sha256Reader, input};
+use crate::json::Value;
+use crate::transcript::answer;
+use crate::transcript::blobs::{BlobStore, NoStore};
+use crate::transcript::load::{Loaded, Whole, load};
+use crate::transcript::migrate::{Numbered, Seeded, migrate};
+use crate::transcript::persist::{Tally, rewrite};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Arguments of `migrate`.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "What is written is what a full rewrite by gjc would store: patches folded in, unreadable lines gone, long strings cut. \
+With --blobs DIR inline images of 1,024 units or more go there and missing blobs leave gjc's placeholder; without it images stay inline and \
+references stay references."
+)]
+pub struct Args {
+    /// Transcript; `-` is standard input
+    pub file: PathBuf,
+    /// Write to this new file instead of standard output; it must not exist
+    #[arg(short = 'o', value_name = "NEW")]
+    pub into: Option<PathBuf>,
+    /// Print `{"entries":[…]}` instead, with the ids of version-1 entries as `#0`, `#1`, …; what gjc throws is `{"throws":"…"}`
+    #[arg(long)]
+    pub json: bool,
+    /// Seed of the ids that version-1 entries get (default: taken from the SHA-256 of the input)
+    #[arg(long, value_name = "S")]
+    pub seed: Option<u32>,
+}
+
+/// Migrates a transcript.
+///
+/// # Errors
+/// The file cannot be read, the new file or a blob cannot be written.
+pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
+    let source = (args.file != Path::new("-")).then_some(args.file.as_path());
+    // Before anything is read: a run that cannot deliver does no work.
+    let new_file = args.into.as_deref().map(|path| NewFile::create(path, source)).transpose().map_err(refused)?;
+    if args.json { print_answer(args, new_file, console) } else { write_transcript(args, new_file, console) }
+}
+
+fn print_answer(args: &Args, new_file: Option<NewFile>, console: &mut Console) -> Result<Status, Failure> {
+    let file = input::open(&args.file).map_err(|error| Failure::at(&args.file, &error))?;
+    let mut answer =
+        answer::migrated(file, console.options.gjc, &mut Numbered::default()).map_err(|error| Failure::at(&args.file, &error))?;
+    let status = if answer == NOTHING {
+        answer = br#"{"entries":[],"not_loaded":true}"#.to_vec();
+        Status::FINDINGS
+    } else if answer.starts_with(br#"{"throws":"#) {
+        Status::FINDINGS
+    } else {
+        Status::CLEAN
+    };
+    answer.push(b'\n');
+    deliver(new_file, console, |out| out.write_all(&answer))?;
+    Ok(status)
+}
+
+/// The answer for a file of which gjc loads nothing.
+const NOTHING: &[u8] = br#"{"entries":[]}"#;
+
+fn write_transcript(args: &Args, new_file: Option<NewFile>, console: &mut Console) -> Result<Status, Failure> {
+    let release = console.options.gjc;
+    let file = input::open(&args.file).map_err(|error| Failure::at(&args.file, &error))?;
+    let mut reader = Sha256Reader::new(file);
+    let loaded = load(&mut reader, Whole, release).map_err(|error| Failure::at(&args.file, &error))?;
+    let (hash, ..) = reader.finish();
+    let seed = args.seed.unwrap_or_else(|| u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]]));
+
+    let name = args.file.display();
+    let entries = match loaded.and_then(|loaded| migrated(loaded, seed)) {
+        Ok(entries) if entries.is_empty() => {
+            return Err(Failure::Refused(format!("{name}: gjc loads nothing of this file: it does not begin with a session header")));
+        }
+        Ok(entries) => entries,
+        Err(throw) => return Err(Failure::Refused(format!("{name}: gjc does not load this file, it throws {}: {throw}", throw.class()))),
+    };
+
+    let mut tally = Tally::default();
+    let directory = console.options.blobs.as_deref().map(BlobDirectory::open).transpose();
+    let mut directory = directory.map_err(|error| Failure::Operational(error.to_string()))?;
+    let store: &mut dyn BlobStore = match &mut directory {
+        Some(directory) => directory,
+        None => &mut NoStore,
+    };
+    deliver(new_file, console, |out| rewrite(entries, store, release, &mut tally, out))?;
+    for note in notes(&tally, directory.as_ref()) {
+        console.note(&format!("{name}: {note}"));
+    }
+    match directory.as_ref().and_then(BlobDirectory::failure) {
+        Some(why) => Err(Failure::Operational(format!("a blob was not stored and its content stayed inline: {why}"))),
+        None => Ok(Status::CLEAN),
+    }
+}
+
+fn migrated(mut loaded: Loaded<Whole>, seed: u32) -> Result<Vec<Value>, crate::transcript::Throw> {
+    if !loaded.entries.is_empty() {
+        migrate(&mut loaded, &mut Seeded::new(seed))?;
+    }
+    Ok(loaded.entries)
+}
+
+/// Writes an answer where it was asked for.
+fn deliver(
+    new_file: Option<NewFile>,
+    console: &mut Console,
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<(), Failure> {
+    match new_file {
+        None => Ok(write(console.out())?),
+        Some(mut file) => {
+            write(&mut file)?;
+            file.publish().map_err(refused)
+        }
+    }
+}
+
+fn refused(refused: Refused) -> Failure {
+    match refused {
+        Refused::Source(_) | Refused::Exists(_) => Failure::Usage(refused.to_string()),
+        Refused::System { .. } => Failure::Operational(refused.to_string()),
+    }
+}
+
+/// What the person should know of the rewrite.
+fn notes(tally: &Tally, directory: Option<&BlobDirectory>) -> Vec<String> {
+    let mut notes = Vec::new();
+    match directory {
+        None if tally.moved_out > 0 => notes.push(format!(
+            "gjc would move {} inline images ({} bytes) to its blob store; they stay inline without --blobs DIR",
+            tally.moved_out, tally.moved_out_bytes
+        )),
+        Some(directory) if directory.added() > 0 => notes.push(format!("{} blobs were added to the blob store", directory.added())),
+        _ => {}
+    }
+    for (count, what) in [
+        (tally.lost_references, "blob references were replaced by a placeholder, their blobs are missing"),
+        (tally.cut_strings, "strings were cut at 500,000 units"),
+        (tally.emptied_signatures, "signatures longer than 500,000 units were emptied"),
+        (tally.edit_snapshots, "edit snapshots were replaced by their digests"),
+        (tally.lone_surrogates, "long strings held lone surrogates, now U+FFFD"),
+        (tally.reencoded_images, "images were no canonical base64 and were encoded again"),
+    ] {
+        if count > 0 {
+            notes.push(format!("{count} {what}"));
+        }
+    }
+    notes
+}
