@@ -56,7 +56,8 @@ pub enum MessageForm {
 }
 
 impl MessageForm {
-    fn of<'v, V: View<'v>>(message: Option<V>) -> Self {
+    /// The form of a `message` member.
+    pub fn of<'v, V: View<'v>>(message: Option<V>) -> Self {
         match message.map(View::kind) {
             None => MessageForm::Absent,
             Some(Kind::Null) => MessageForm::Null,

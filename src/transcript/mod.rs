@@ -6,6 +6,7 @@
 
 pub mod answer;
 pub mod blobs;
+pub mod context;
 pub mod date;
 pub mod entry;
 pub mod facts;

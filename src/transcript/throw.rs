@@ -11,6 +11,9 @@ pub enum Throw {
     /// `TypeError`: the engine's wording.
     #[error("{0}")]
     Type(&'static str),
+    /// `InvalidModelProfileOwnershipError` (0.17): an ownership entry on the path is invalid; the text is its `code`.
+    #[error("model_profile_ownership_invalid")]
+    OwnershipInvalid,
     /// `RangeError`: more arguments than the engine's stack holds.
     #[error("Maximum call stack size exceeded.")]
     Range,
@@ -22,6 +25,7 @@ impl Throw {
         match self {
             Throw::UnsupportedVersion(_) => "Error",
             Throw::Type(_) => "TypeError",
+            Throw::OwnershipInvalid => "InvalidModelProfileOwnershipError",
             Throw::Range => "RangeError",
         }
     }

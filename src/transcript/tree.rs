@@ -232,15 +232,15 @@ fn sort_by_time(entries: &mut [u32], time: &impl Fn(usize) -> f64) {
             let (mut left, mut right) = block.split_at(width.min(block.len()));
             loop {
                 match (left.split_first(), right.split_first()) {
-                    (Some((_, rest)), None) => {
-                        into.push(left[0]);
-                        left = rest;
+                    (Some((first, _)), Some((second, rest))) if second.0 - first.0 < 0.0 => {
+                        into.push(*second);
+                        right = rest;
                     }
-                    (Some((first, rest)), Some((second, _))) if !(second.0 - first.0 < 0.0) => {
+                    (Some((first, rest)), _) => {
                         into.push(*first);
                         left = rest;
                     }
-                    (_, Some((second, rest))) => {
+                    (None, Some((second, rest))) => {
                         into.push(*second);
                         right = rest;
                     }

@@ -1,0 +1,128 @@
+//! The rebuilt context as JSON text: the shape in which answers are printed and compared (`tests/vectors/README.md`).
+
+use super::js::Js;
+use super::{Context, Message, Values, build, emitted};
+use crate::finding::Release;
+use crate::json::{JsStr, JsString, Value, View, coerce, stringify};
+use crate::transcript::ids::Ids;
+use crate::transcript::load::{Loaded, Whole, load};
+use crate::transcript::migrate::{IdSource, migrate};
+use crate::transcript::throw::Throw;
+use crate::transcript::tree::{Leaf, Tree};
+use std::borrow::Cow;
+use std::io::{self, Read};
+
+/// The leaf as a caller names it.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub enum LeafName {
+    /// No leaf.
+    #[default]
+    Last,
+    /// `null`
+    BeforeFirst,
+    /// This id.
+    Id(JsString),
+}
+
+impl LeafName {
+    /// The leaf, among the ids that occur; an id that does not occur is as good as none.
+    pub fn resolve(&self, ids: &Ids) -> Leaf {
+        match self {
+            LeafName::Last => Leaf::Last,
+            LeafName::BeforeFirst => Leaf::BeforeFirst,
+            LeafName::Id(text) => ids.find(text.as_bytes()).map_or(Leaf::Last, Leaf::Id),
+        }
+    }
+}
+
+/// The namespace of observation ids when there is no session id.
+const LEGACY_NAMESPACE: &str = "legacy-session";
+
+/// Loads and migrates a file and rebuilds the context for each leaf: `{"context":…,"message_entry_ids":[…]}`, with
+/// `observation_ids` when a message has one; `{"throws":"…"}`; or `{"not_loaded":true}`.
+///
+/// # Errors
+/// The input cannot be read.
+pub fn contexts(input: impl Read, release: Release, leaves: &[LeafName], source: &mut impl IdSource) -> io::Result<Vec<Vec<u8>>> {
+    let loaded = load(input, Whole, release)?.and_then(|mut loaded| {
+        if !loaded.entries.is_empty() {
+            migrate(&mut loaded, source)?;
+        }
+        Ok(loaded)
+    });
+    let Loaded { entries, mut ids, .. } = match loaded {
+        Err(throw) => return Ok(vec![thrown(&throw); leaves.len()]),
+        Ok(loaded) if loaded.entries.is_empty() => return Ok(vec![b"{\"not_loaded\":true}".to_vec(); leaves.len()]),
+        Ok(loaded) => loaded,
+    };
+    let list = Values::new(&entries, &mut ids);
+    let tree = Tree::new(&list);
+    let namespace = namespace(&entries);
+    let answer = |leaf: &LeafName| match build(&tree, leaf.resolve(&ids), release) {
+        Ok(context) => text(&context, &namespace),
+        Err(throw) => thrown(&throw),
+    };
+    Ok(leaves.iter().map(answer).collect())
+}
+
+/// The session id, which namespaces observation ids.
+pub fn namespace(entries: &[Value]) -> JsString {
+    match entries.first().and_then(|header| header.get("id")) {
+        Some(Value::String(id)) => id.clone(),
+        _ => JsString::from(LEGACY_NAMESPACE),
+    }
+}
+
+/// `{"throws":"…"}`
+pub fn thrown(throw: &Throw) -> Vec<u8> {
+    let mut out = b"{\"throws\":".to_vec();
+    stringify::write_string(throw.to_string().as_bytes(), &mut out);
+    out.push(b'}');
+    out
+}
+
+/// `{"context":…,"message_entry_ids":[…],"observation_ids"?:[…]}`
+pub fn text(context: &Context<'_, Values<'_>>, namespace: &JsString) -> Vec<u8> {
+    let list = context.list();
+    let id_of = |message: &Message| match message {
+        Message::Stored(entry) | Message::Custom(entry) => Js::member(list.entry(*entry).and_then(|entry| entry.get("id"))),
+        Message::BranchSummary(_) | Message::CompactionSummary(_) => Js::Value(&Value::Null),
+    };
+    let observation_of = |message: &Message| match message {
+        Message::Custom(entry) => list.entry(*entry).map_or(Js::Undefined, |entry| observation(entry, namespace)),
+        _ => Js::Value(&Value::Null),
+    };
+    let mut answer = vec![("context", to_js(context)), ("message_entry_ids", Js::Array(context.messages.iter().map(id_of).collect()))];
+    if context.messages.iter().any(|message| matches!(message, Message::Custom(_))) {
+        answer.push(("observation_ids", Js::Array(context.messages.iter().map(observation_of).collect())));
+    }
+    let mut out = Vec::new();
+    object(answer).write(&mut out);
+    out
+}
+
+/// The context as the object that gjc hands on; key order as in spec 01 §9.2.
+pub fn to_js<'c>(context: &'c Context<'_, Values<'_>>) -> Js<'c> {
+    let list = context.list();
+    let message = |message: &Message| list.entry(message.entry()).map_or(Js::Undefined, emitted);
+    let mut members = vec![("messages", Js::Array(context.messages.iter().map(message).collect()))];
+    members.extend(context.settings.members());
+    object(members)
+}
+
+fn object<'v>(members: Vec<(&'static str, Js<'v>)>) -> Js<'v> {
+    Js::Object(members.into_iter().map(|(key, value)| (Cow::Owned(JsString::from(key)), value)).collect())
+}
+
+/// The observation id of a `custom_message`: its own, or one made from session and entry.
+fn observation<'v>(entry: &'v Value, namespace: &JsString) -> Js<'v> {
+    if let Some(own @ Value::String(_)) = entry.get("details").and_then(|details| details.get("observationId")) {
+        return Js::Value(own);
+    }
+    let id = entry.get("id").map_or_else(|| Some("undefined".into()), coerce::to_text).unwrap_or_default();
+    let mut text = JsString::from("session:");
+    text.push_js(namespace.as_js());
+    text.push_js(JsStr::from(":entry:"));
+    text.push_js(id.as_js());
+    Js::Text(Cow::Owned(text))
+}
