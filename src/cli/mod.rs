@@ -14,6 +14,7 @@ pub mod migrate;
 pub mod options;
 pub mod records;
 pub mod scope;
+pub mod schema;
 
 pub use crate::report::status::Status;
 pub use console::{Console, Failure};
@@ -48,6 +49,8 @@ pub enum Command {
     Migrate(migrate::Args),
     /// Print the scope of a working directory: name, digest, binding, legacy names
     Scope(scope::Args),
+    /// Print the JSON Schema of a form that gjc-fsck writes
+    Schema(schema::Args),
 }
 
 /// Runs one command.
@@ -61,6 +64,7 @@ pub fn dispatch(command: &Command, console: &mut Console) -> Result<Status, Fail
         Command::Records(args) => records::run(args, console),
         Command::Migrate(args) => migrate::run(args, console),
         Command::Scope(args) => scope::run(args, console),
+        Command::Schema(args) => schema::run(args, console),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::finding::Severity;
 use anstyle::{AnsiColor, Style};
+use std::borrow::Cow;
 use unicode_width::UnicodeWidthStr;
 
 /// The colours of one text: all plain when colours are off.
@@ -50,6 +51,24 @@ impl Palette {
     }
 }
 
+/// `text` with everything escaped that a terminal would obey instead of show: control characters, and marks that turn the
+/// direction of writing. What a file says must not be able to draw on the terminal.
+pub fn plain(text: &str) -> Cow<'_, str> {
+    let obeyed = |c: char| c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if !text.contains(obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if obeyed(c) {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
 /// Breaks `text` into lines of at most `width` columns at spaces; a longer word stands alone on its line. Lines after the first
 /// begin with `indent` spaces, which count; the first is expected to stand behind as many columns.
 pub fn wrap(text: &str, indent: usize, width: usize) -> String {
@@ -89,6 +108,12 @@ mod tests {
     #[test]
     fn wide_letters_count_twice() {
         assert_eq!(wrap("가나다라마바사 아자차", 0, 20), "가나다라마바사\n아자차");
+    }
+
+    #[test]
+    fn a_text_cannot_draw_on_the_terminal() {
+        assert_eq!(plain("a\u{1b}[2Jb\nc\u{202e}d"), "a\\u{1b}[2Jb\\nc\\u{202e}d");
+        assert_eq!(plain("한글 ünï"), "한글 ünï");
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub fn build(audit: Audit, settings: &Settings) -> Report {
         assumed_root: audit.assumed_root,
         checked_for: audit.checked_for,
         blobs: audit.blobs,
-        summary: summary(&entries, transcripts.len(), settings),
+        summary: summary(&entries, &transcripts, settings),
         findings: entries,
         transcripts,
         gauges,
@@ -136,8 +136,9 @@ fn transcript(outcome: Outcome) -> Transcript {
     Transcript { path: path.to_string(), id, version, verdicts: verdicts.into_iter().collect() }
 }
 
-fn summary(entries: &[Entry], transcripts: usize, settings: &Settings) -> Summary {
-    let mut summary = Summary { transcripts: transcripts as u64, ..Summary::default() };
+fn summary(entries: &[Entry], transcripts: &[Transcript], settings: &Settings) -> Summary {
+    let refused = transcripts.iter().filter(|transcript| transcript.refused()).count() as u64;
+    let mut summary = Summary { transcripts: transcripts.len() as u64, refused, ..Summary::default() };
     let mut status = Status::CLEAN;
     let mut counts: BTreeMap<&'static str, u64> = BTreeMap::new();
     for entry in entries {

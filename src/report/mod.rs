@@ -166,6 +166,8 @@ pub struct Transcript {
 pub struct Summary {
     /// Transcripts checked.
     pub transcripts: u64,
+    /// Transcripts that gjc refuses to resume: reader S answers neither `resumable` nor `terminal`.
+    pub refused: u64,
     /// Findings of severity error that are neither capacity nor transient.
     pub errors: u64,
     /// Warnings that are neither capacity nor transient.
@@ -182,6 +184,13 @@ pub struct Summary {
     pub verdict: Verdict,
     /// The exit status: summed bits.
     pub status: u8,
+}
+
+impl Transcript {
+    /// True when gjc refuses to resume it; false when it does not, or when the reader was not asked.
+    pub fn refused(&self) -> bool {
+        self.verdicts.get("S").is_some_and(|answer| answer != "resumable" && answer != "terminal")
+    }
 }
 
 /// What a run comes to, the most important first.
@@ -210,7 +219,12 @@ fn code_schema(_: &mut SchemaGenerator) -> Schema {
 
 /// The JSON Schema of the report.
 pub fn schema() -> Schema {
-    let mut schema = schemars::generate::SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<Report>();
-    schema.insert("$id".to_owned(), SCHEMA.into());
+    schema_of::<Report>(SCHEMA)
+}
+
+/// The JSON Schema of a type as it is written, under an identifier.
+fn schema_of<T: JsonSchema>(id: &str) -> Schema {
+    let mut schema = schemars::generate::SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>();
+    schema.insert("$id".to_owned(), id.into());
     schema
 }

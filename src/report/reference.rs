@@ -4,6 +4,7 @@ use crate::check;
 use crate::finding::{Class, Code, Releases, Role, Severity};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::fmt::Write;
 
 /// The word for a severity.
 pub const fn level(severity: Severity) -> &'static str {
@@ -81,6 +82,11 @@ impl From<&Code> for CodeEntry {
     }
 }
 
+/// The JSON Schema of the list of codes.
+pub fn schema() -> schemars::Schema {
+    super::schema_of::<Vec<CodeEntry>>("gjc-fsck/codes/1")
+}
+
 /// Answer of [`find`].
 #[derive(Debug)]
 pub enum Found {
@@ -127,4 +133,93 @@ fn neighbours(asked: &str) -> Vec<&'static str> {
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
     scored.into_iter().take(5).map(|(_, name)| name).collect()
+}
+
+/// The reference of all codes as a page of Markdown (`reports/codes.md`).
+pub fn markdown() -> String {
+    let mut page = String::from(
+        "# The codes of gjc-fsck\n\n\
+         Generated from the table of codes; do not edit. `GJC_FSCK_BLESS=1 cargo test` writes it anew, and the test fails when it differs.\n\
+         The same texts: `gjc-fsck explain CODE`, `gjc-fsck codes --format json`.\n\n\
+         **Severity** is about consequences. *error*: gjc refuses it, or data is lost now. *warning*: gjc accepts it but drops or\n\
+         misreads something, or the next write does damage. *info*: worth knowing. A **fatal** code's severity cannot be lowered.\n\
+         Class **C** is a capacity that is reached or near: neither clean nor damaged. Class **T** means that files moved during the\n\
+         check. Both set exit bit 2 (C only as error) instead of 4. Codes without a release are reported for 0.15 and 0.17.\n",
+    );
+    let mut area = "";
+    for code in check::codes() {
+        if code.area != area {
+            area = code.area;
+            let title = if area == "verdict" { "answers of gjc (findings only when nothing else explains them)" } else { area };
+            // Writing into a String cannot fail.
+            let _ = write!(page, "\n## {title}\n");
+        }
+        let mut marks = vec![level(code.severity).to_owned()];
+        marks.extend(code.fatal.then(|| "fatal".to_owned()));
+        marks.extend(code.class.map(|class| match class {
+            Class::Capacity => "class C".to_owned(),
+            Class::Transient => "class T".to_owned(),
+        }));
+        if code.releases == Releases::Only017 {
+            marks.push("0.17".to_owned());
+        }
+        marks.extend(code.token.filter(|token| *token != code.name).map(|token| format!("gjc writes `{token}`")));
+        let _ = write!(
+            page,
+            "\n### `{}`\n\n{} — {}\n\n* gjc: {}\n* What to do: {}\n* Spec: {}\n",
+            code.name,
+            marks.join(", "),
+            code.summary,
+            code.gjc,
+            code.help,
+            code.section
+        );
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(asked: &str) -> Vec<&'static str> {
+        match find(asked) {
+            Found::Codes(codes) => codes.into_iter().map(|code| code.name).collect(),
+            Found::Nothing { .. } => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_code_is_found_by_its_name() {
+        assert_eq!(names("dangling_parent"), ["dangling_parent"]);
+    }
+
+    #[test]
+    fn a_code_is_found_by_gjcs_own_spelling() {
+        assert_eq!(names("read-failed"), ["read_failed"]);
+        assert_eq!(names("identity-mismatch"), ["identity_mismatch"]);
+        assert_eq!(names("hard_link"), ["hard_linked_transcript"]);
+    }
+
+    #[test]
+    fn what_gjc_appends_to_a_token_may_be_given_with_it() {
+        assert_eq!(names("Unsupported session version: 6"), ["unsupported_session_version"]);
+        assert_eq!(names("managed_gc_protocol_entry_invalid:receipts/x.jsonl"), ["managed_gc_protocol_entry_invalid"]);
+    }
+
+    #[test]
+    fn a_token_that_several_codes_carry_names_them_all() {
+        assert_eq!(names("cwd_missing"), ["cwd_missing", "workspace_missing"]);
+    }
+
+    #[test]
+    fn a_miss_names_its_neighbours() {
+        let near = |asked| match find(asked) {
+            Found::Nothing { neighbours } => neighbours,
+            Found::Codes(codes) => panic!("{codes:?}"),
+        };
+        assert_eq!(near("danglng_parent").first(), Some(&"dangling_parent"));
+        assert!(near("bounded_scan").contains(&"bounded_scan_branch"));
+        assert!(near("xyzzy").is_empty());
+    }
 }

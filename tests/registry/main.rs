@@ -1,5 +1,7 @@
 //! The table of codes against the registry (`codes.tsv`, one row per code of spec 05), and the texts that users read.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, clippy::disallowed_methods, reason = "a test may")]
+
 use gjc_fsck::check;
 use gjc_fsck::finding::{Class, Code, Releases, Role, Severity};
 use std::collections::{BTreeMap, BTreeSet};

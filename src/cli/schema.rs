@@ -1,0 +1,38 @@
+//! `schema NAME`: the JSON Schemas of what gjc-fsck writes.
+
+use super::{Console, Failure, Status};
+use crate::report;
+use clap::ValueEnum;
+use std::io;
+
+/// Arguments of `schema`.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Which schema
+    #[arg(value_enum, default_value_t = Name::Report)]
+    pub name: Name,
+}
+
+/// The schemas.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Name {
+    /// The report that `check --format json` writes
+    Report,
+    /// The list that `codes --format json` writes
+    Codes,
+}
+
+/// Prints a schema.
+///
+/// # Errors
+/// The answer cannot be written.
+pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
+    let schema = match args.name {
+        Name::Report => report::schema(),
+        Name::Codes => report::reference::schema(),
+    };
+    let out = console.out();
+    serde_json::to_writer_pretty(&mut *out, &schema).map_err(io::Error::from)?;
+    writeln!(out)?;
+    Ok(Status::CLEAN)
+}

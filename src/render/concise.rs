@@ -1,0 +1,22 @@
+//! One finding a line: `path:line:column: severity[code] message`. Line and column are left out where there is none.
+
+use super::style::plain;
+use crate::report::Report;
+use crate::report::reference::level;
+use std::io::{self, Write};
+
+/// Writes one line for each finding, and nothing else.
+///
+/// # Errors
+/// What `out` answers.
+pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    for entry in &report.findings {
+        let place = match (entry.line, entry.column) {
+            (Some(line), Some(column)) => format!(":{line}:{column}"),
+            (Some(line), None) => format!(":{line}"),
+            (None, _) => String::new(),
+        };
+        writeln!(out, "{}{place}: {}[{}] {}", plain(&entry.path), level(entry.severity), entry.code.name, plain(&entry.message))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,419 @@
+//! The report for people: one line that says how it stands, then what needs doing, most important first.
+//!
+//! Errors come first, grouped by file, the top ones with the line they are about; then limits and moving files, which are
+//! neither clean nor damaged; then warnings; then, counted, what is merely worth knowing; then what is nearly full; at the
+//! end the next step. Long runs of one code in one file are folded.
+
+use super::Excerpts;
+use super::style::{Palette, plain, wrap};
+use crate::finding::{Class, Gauge, Severity};
+use crate::report::reference::level;
+use crate::report::{Entry, Report, Transcript, Verdict};
+use indexmap::IndexMap;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+mod picture;
+
+/// How the text is set.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    /// Colours on or off.
+    pub colour: bool,
+    /// Columns.
+    pub width: usize,
+    /// Only errors and the verdict.
+    pub quiet: bool,
+}
+
+/// Findings that are shown with their line.
+const PICTURES: usize = 3;
+/// Lines numbers that a folded run names.
+const NAMED_LINES: usize = 4;
+/// Gauges below this share of their limit are only counted.
+const NEAR_PERCENT: u64 = 75;
+/// Gauges that are drawn.
+const BARS: usize = 8;
+
+/// The whole text.
+pub fn text(report: &Report, excerpts: &dyn Excerpts, layout: Layout) -> String {
+    let width = layout.width.min(120);
+    let mut page = Page { report, excerpts, palette: Palette::new(layout.colour), width, colour: layout.colour, out: String::new() };
+    page.verdict();
+    page.errors();
+    page.asides();
+    if !layout.quiet {
+        page.warnings();
+        page.infos();
+        page.gauges();
+        page.next();
+        page.context();
+    }
+    page.out
+}
+
+struct Page<'a> {
+    report: &'a Report,
+    excerpts: &'a dyn Excerpts,
+    palette: Palette,
+    colour: bool,
+    width: usize,
+    out: String,
+}
+
+/// Findings of one code in one file, in order.
+type Runs<'a> = IndexMap<&'static str, Vec<&'a Entry>>;
+
+impl<'a> Page<'a> {
+    /// One line. Writing into a String cannot fail.
+    fn line(&mut self, text: &str) {
+        let _ = writeln!(self.out, "{text}");
+    }
+
+    fn verdict(&mut self) {
+        let summary = &self.report.summary;
+        let mut said = Vec::new();
+        for (count, one, many, severity) in
+            [(summary.errors, "error", "errors", Severity::Error), (summary.warnings, "warning", "warnings", Severity::Warning)]
+        {
+            if count > 0 {
+                said.push(self.palette.severity(severity, &counted(count, one, many)));
+            }
+        }
+        if summary.capacity > 0 {
+            said.push(self.palette.aside(&counted(summary.capacity, "limit reached or near", "limits reached or near")));
+        }
+        if summary.transient > 0 {
+            said.push(self.palette.aside(&counted(summary.transient, "object moved during the check", "objects moved during the check")));
+        }
+        let sign = match summary.verdict {
+            Verdict::Clean => self.palette.good("✓ clean"),
+            Verdict::Inconclusive => self.palette.aside("◆ inconclusive"),
+            Verdict::Findings => self.palette.severity(Severity::Error, "✗ trouble found"),
+            Verdict::Unreadable => self.palette.severity(Severity::Error, "✗ not everything could be read"),
+        };
+        let said = if said.is_empty() { String::new() } else { format!(": {}", said.join(", ")) };
+        self.line(&format!("{sign}{said}"));
+        let transcripts = counted(summary.transcripts, "transcript", "transcripts");
+        match (summary.transcripts, summary.refused) {
+            (0, _) => {}
+            (_, 0) => self.line(&format!("  {transcripts} checked")),
+            (_, refused) => self.line(&format!("  {refused} of {transcripts} cannot be resumed")),
+        }
+    }
+
+    /// The heading of a section.
+    fn title(&mut self, title: &str) {
+        self.line(&format!("\n{title}"));
+    }
+
+    /// Findings of one level that are neither capacity nor transient.
+    fn plain_findings(&self, severity: Severity) -> impl Iterator<Item = &'a Entry> + use<'a> {
+        self.report.findings.iter().filter(move |entry| entry.class.is_none() && entry.severity == severity)
+    }
+
+    /// The errors: first the files that could not be judged to their end (fatal codes), else in the order of the report.
+    fn worst_first(&self) -> Vec<&'a Entry> {
+        let errors = || self.plain_findings(Severity::Error);
+        let fatal: BTreeSet<&str> = errors().filter(|entry| entry.code.fatal).map(|entry| entry.path.as_str()).collect();
+        let (first, then): (Vec<&Entry>, Vec<&Entry>) = errors().partition(|entry| fatal.contains(entry.path.as_str()));
+        first.into_iter().chain(then).collect()
+    }
+
+    fn errors(&mut self) {
+        let errors = self.worst_first();
+        if errors.is_empty() {
+            return;
+        }
+        self.title(&self.palette.severity(Severity::Error, "Errors"));
+        let mut drawn = Vec::new();
+        for (path, runs) in by_file(errors) {
+            self.file(path);
+            for (code, run) in runs {
+                let Some((first, rest)) = run.split_first() else { continue };
+                if drawn.len() < PICTURES && !drawn.contains(&code) {
+                    drawn.push(code);
+                    let picture = picture::draw(first, self.excerpts, self.colour, self.width);
+                    self.out.push_str(&picture);
+                    if !rest.is_empty() {
+                        self.line(&format!("  {}", self.palette.faint(&also(rest))));
+                    }
+                } else {
+                    self.run(&run);
+                }
+            }
+        }
+    }
+
+    fn asides(&mut self) {
+        for (class, title, explanation) in [
+            (Class::Capacity, "Limits", "Full or nearly full. Nothing here is damaged: do not remove or restore anything because of it."),
+            (
+                Class::Transient,
+                "Moving files",
+                "These changed while they were read. Stop gjc and check again; nothing is claimed about them.",
+            ),
+        ] {
+            let findings: Vec<&Entry> = self.report.findings.iter().filter(|entry| entry.class == Some(class)).collect();
+            if findings.is_empty() {
+                continue;
+            }
+            self.title(&self.palette.aside(title));
+            self.line(&self.palette.faint(&wrap(explanation, 0, self.width)));
+            for (path, runs) in by_file(findings) {
+                self.file(path);
+                for run in runs.values() {
+                    self.run(run);
+                }
+            }
+        }
+    }
+
+    fn warnings(&mut self) {
+        let warnings: Vec<&Entry> = self.plain_findings(Severity::Warning).collect();
+        if warnings.is_empty() {
+            return;
+        }
+        self.title(&self.palette.severity(Severity::Warning, "Warnings"));
+        for (path, runs) in by_file(warnings) {
+            self.file(path);
+            for run in runs.values() {
+                self.run(run);
+            }
+        }
+    }
+
+    /// What is worth knowing: one line a code.
+    fn infos(&mut self) {
+        let mut codes: IndexMap<&'static str, (&Entry, u64)> = IndexMap::new();
+        for entry in self.plain_findings(Severity::Info) {
+            codes.entry(entry.code.name).or_insert((entry, 0)).1 += 1;
+        }
+        if codes.is_empty() {
+            return;
+        }
+        self.title(&self.palette.strong("Worth knowing"));
+        let name_width = codes.keys().map(|name| name.len()).max().unwrap_or(0);
+        let indent = 2 + 7 + name_width + 2;
+        for (name, (entry, count)) in codes {
+            let name = self.palette.severity(Severity::Info, &format!("{name:<name_width$}"));
+            let text = wrap(entry.code.summary, indent, self.width);
+            self.line(&format!("  {count:>4} × {name}  {text}"));
+        }
+    }
+
+    /// The heading of a file, with what gjc answers when asked to resume it.
+    fn file(&mut self, path: &str) {
+        let shown = if path.is_empty() { ".".into() } else { plain(path) };
+        self.title(&self.palette.strong(&shown));
+        let answer = self.report.transcripts.iter().find(|transcript| transcript.path == path).map(answer);
+        if let Some(answer) = answer.filter(|answer| !answer.is_empty()) {
+            self.line(&format!("  {}", self.palette.faint(&answer)));
+        }
+    }
+
+    /// Findings of one code in one file: the first, and where the others are.
+    fn run(&mut self, run: &[&Entry]) {
+        let Some((first, rest)) = run.split_first() else { return };
+        let severity = self.palette.severity(first.severity, &format!("{:<7}", level(first.severity)));
+        let name = self.palette.strong(first.code.name);
+        let place = place(first);
+        self.line(&format!("  {severity}  {name}{}", self.palette.faint(&place)));
+        let message =
+            if rest.is_empty() { plain(&first.message).into_owned() } else { format!("{} {}", plain(&first.message), also(rest)) };
+        self.line(&format!("           {}", wrap(&message, 11, self.width)));
+    }
+
+    fn gauges(&mut self) {
+        let (near, calm): (Vec<&Gauge>, Vec<&Gauge>) = self.report.gauges.iter().partition(|gauge| percent(gauge) >= NEAR_PERCENT);
+        if near.is_empty() {
+            if !calm.is_empty() {
+                let text = match calm.len() {
+                    1 => format!("The one limit that was measured is below {NEAR_PERCENT} %."),
+                    count => format!("All {count} limits that were measured are below {NEAR_PERCENT} %."),
+                };
+                let text = self.palette.faint(&text);
+                self.line(&format!("\n{text}"));
+            }
+            return;
+        }
+        let mut near = near;
+        near.sort_by(|a, b| percent(b).cmp(&percent(a)).then_with(|| (a.name, &a.path).cmp(&(b.name, &b.path))));
+        self.title(&self.palette.strong("Nearly full"));
+        for gauge in near.iter().take(BARS) {
+            let bar = bar(percent(gauge));
+            let bar = if percent(gauge) >= 100 { self.palette.aside(&bar) } else { self.palette.severity(Severity::Warning, &bar) };
+            let amount = format!("{} of {}", amount(gauge.used, gauge.unit), amount(gauge.limit, gauge.unit));
+            let what = format!("{} {}", gauge.name.replace('_', " "), plain(&gauge.path));
+            self.line(&format!("  {bar} {:>4} %  {}\n{:23}{}", percent(gauge), amount, "", self.palette.faint(&what)));
+        }
+        if near.len() > BARS {
+            self.line(&format!("  and {} more", near.len() - BARS));
+        }
+    }
+
+    /// The next step: the advice of the most important finding.
+    fn next(&mut self) {
+        let errors = self.worst_first();
+        let classed = || self.report.findings.iter().find(|entry| entry.class.is_some() && entry.severity != Severity::Info);
+        let warning = || self.plain_findings(Severity::Warning).next();
+        let Some(entry) = errors.first().copied().or_else(classed).or_else(warning) else { return };
+        self.title(&self.palette.strong("Next"));
+        if !entry.path.is_empty() {
+            self.line(&format!("  {}", plain(&entry.path)));
+        }
+        self.line(&format!("  {}", wrap(&plain(&entry.help), 2, self.width)));
+        let explain = format!("gjc-fsck explain {}", entry.code.name);
+        self.line(&format!("  {} {}", self.palette.strong(&explain), self.palette.faint("says more.")));
+    }
+
+    /// What was checked, for whom.
+    fn context(&mut self) {
+        let report = self.report;
+        let mut said = vec![format!("{} for gjc {}", plain(&report.root), report.release)];
+        if let Some(assumed) = &report.assumed_root {
+            said.push(format!("judged as {}", plain(assumed)));
+        }
+        if let Some(uid) = report.checked_for.uid {
+            said.push(format!("as user {uid}"));
+        }
+        said.push(match (&report.blobs.checked, &report.blobs.store) {
+            (true, Some(store)) => format!("blobs in {}", plain(store)),
+            (true, None) => "blobs checked".to_owned(),
+            (false, _) => "blobs not checked".to_owned(),
+        });
+        let said = self.palette.faint(&wrap(&said.join(" · "), 0, self.width));
+        self.line(&format!("\n{said}"));
+    }
+}
+
+/// Findings by file and code. Files in the order of the report.
+fn by_file(findings: Vec<&Entry>) -> IndexMap<&str, Runs<'_>> {
+    let mut files: IndexMap<&str, Runs<'_>> = IndexMap::new();
+    for entry in findings {
+        files.entry(&entry.path).or_default().entry(entry.code.name).or_default().push(entry);
+    }
+    files
+}
+
+/// `(and 12 more: lines 7, 9, 12, 15, …)`.
+fn also(rest: &[&Entry]) -> String {
+    let lines: BTreeSet<u64> = rest.iter().filter_map(|entry| entry.line).collect();
+    let mut named: Vec<String> = lines.iter().take(NAMED_LINES).map(u64::to_string).collect();
+    if lines.len() > NAMED_LINES {
+        named.push("…".to_owned());
+    }
+    match (named.len(), lines.len()) {
+        (0, _) => format!("(and {} more)", rest.len()),
+        (_, 1) => format!("(and {} more: line {})", rest.len(), named.join(", ")),
+        _ => format!("(and {} more: lines {})", rest.len(), named.join(", ")),
+    }
+}
+
+/// ` · line 12, column 71 · entry ab12cd34`, as far as it is known.
+fn place(entry: &Entry) -> String {
+    let mut out = String::new();
+    match (entry.line, entry.column) {
+        (Some(line), Some(column)) if column > 1 => {
+            let _ = write!(out, " · line {line}, column {column}");
+        }
+        (Some(line), _) => {
+            let _ = write!(out, " · line {line}");
+        }
+        (None, _) => {}
+    }
+    if let Some(id) = &entry.entry {
+        let _ = write!(out, " · entry {}", plain(id));
+    }
+    if let Some(pointer) = entry.pointer.as_deref().filter(|pointer| !pointer.is_empty()) {
+        let _ = write!(out, " · {}", plain(pointer));
+    }
+    out
+}
+
+/// What gjc answers for a transcript, in words.
+fn answer(transcript: &Transcript) -> String {
+    match transcript.verdicts.get("S").map(String::as_str) {
+        None => String::new(),
+        Some("resumable") => "can be resumed".to_owned(),
+        Some("terminal") => "can be resumed (with a new prompt)".to_owned(),
+        Some(reason) => format!("gjc refuses to resume it: {}", plain(reason)),
+    }
+}
+
+fn counted(count: u64, one: &str, many: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
+}
+
+/// Used share of the limit, rounded down.
+fn percent(gauge: &Gauge) -> u64 {
+    if gauge.limit == 0 {
+        return 0;
+    }
+    u64::try_from(u128::from(gauge.used) * 100 / u128::from(gauge.limit)).unwrap_or(u64::MAX)
+}
+
+/// Ten cells.
+fn bar(percent: u64) -> String {
+    let full = usize::try_from(percent / 10).unwrap_or(10).min(10);
+    format!("{}{}", "█".repeat(full), "░".repeat(10 - full))
+}
+
+/// `103.4 MiB`, `48,211 entries`.
+fn amount(count: u64, unit: &str) -> String {
+    if unit != "bytes" {
+        return format!("{} {unit}", grouped(count));
+    }
+    let mut unit = "bytes";
+    let mut scaled = count;
+    let mut tenths = 0;
+    for next in ["KiB", "MiB", "GiB", "TiB"] {
+        if scaled < 1024 {
+            break;
+        }
+        tenths = (scaled % 1024) * 10 / 1024;
+        scaled /= 1024;
+        unit = next;
+    }
+    if unit == "bytes" { format!("{scaled} bytes") } else { format!("{scaled}.{tenths} {unit}") }
+}
+
+/// `48,211`.
+fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_rounded_down() {
+        assert_eq!(amount(1023, "bytes"), "1023 bytes");
+        assert_eq!(amount(134_217_727, "bytes"), "127.9 MiB");
+        assert_eq!(amount(134_217_728, "bytes"), "128.0 MiB");
+        assert_eq!(amount(48_211, "entries"), "48,211 entries");
+    }
+
+    #[test]
+    fn a_bar_is_full_only_at_the_limit() {
+        assert_eq!(bar(99), "█████████░");
+        assert_eq!(bar(100), "██████████");
+        assert_eq!(bar(1000), "██████████");
+    }
+
+    #[test]
+    fn a_gauge_without_limit_or_above_it_does_not_break() {
+        let gauge = |used, limit| Gauge { name: "x", path: String::new(), used, limit, unit: "bytes" };
+        assert_eq!(percent(&gauge(5, 0)), 0);
+        assert_eq!(percent(&gauge(u64::MAX, 1)), u64::MAX);
+    }
+}

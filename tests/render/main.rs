@@ -1,0 +1,156 @@
+//! The three forms of one report, as snapshots: what a user of a terminal, of a pipe and of a program gets.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, clippy::disallowed_methods, reason = "a test may")]
+
+use gjc_fsck::check;
+use gjc_fsck::finding::{Finding, Gauge, Outcome, Place};
+use gjc_fsck::render::human::{self, Layout};
+use gjc_fsck::render::{Excerpts, NoExcerpts, concise, json};
+use gjc_fsck::report::{Audit, Blobs, CheckedFor, Report, Settings, UserReason, build};
+use std::sync::Arc;
+
+const TORN: &str = "sessions/v2-5rv7jbgitapagoa4ocoosggzxmdsobetnarxtc2pjcty2dxyl2yq/2026-01-02T03-04-05-000Z_0190aaaa.jsonl";
+const BRANCHY: &str = "sessions/--w-demo--/2026-01-03T10-00-00-000Z_0190bbbb.jsonl";
+const LARGE: &str = "sessions/--w-demo--/2026-01-04T10-00-00-000Z_0190cccc.jsonl";
+
+/// The fourth line of the torn transcript.
+const LINE_4: &str = "{\"type\":\"message\",\"id\":\"aaaaaaa3\",\"parentId\":\"aaaaaaa2\",\"message\":{\"role\":\"user\",\"cont{\"type\":\"message\",\"id\":\"aaaaaaa4\",\"parentId\":\"aaaaaaa3\",\"message\":{\"role\":\"assistant\",\"content\":[]}}\n";
+
+/// Line 4 begins at byte 1,000 of the torn transcript; nothing else can be read.
+struct Line4;
+
+impl Excerpts for Line4 {
+    fn bytes(&self, path: &str, start: u64, len: usize) -> Option<Vec<u8>> {
+        let from = usize::try_from(start.checked_sub(1000)?).ok()?;
+        let bytes = LINE_4.as_bytes().get(from..)?;
+        (path == TORN).then(|| bytes[..len.min(bytes.len())].to_vec())
+    }
+}
+
+fn place(path: &str, line: Option<u64>) -> Place {
+    Place { path: Arc::from(path), line, ..Place::default() }
+}
+
+fn finding(code: &str, place: Place, message: &str) -> Finding {
+    Finding::new(check::code(code).expect("a code of the registry"), place, message)
+}
+
+fn report() -> Report {
+    let mut findings = vec![
+        finding(
+            "fused_line",
+            Place { column: Some(86), bytes: Some((1085, 1183)), ..place(TORN, Some(4)) },
+            "a torn record of 85 bytes, then one complete record (aaaaaaa4) from column 86 on",
+        )
+        .record(LINE_4.as_bytes()),
+        finding("dangling_parent", place(TORN, Some(9)), "parentId aaaaaaa3 is not in the file; 2 messages are cut off")
+            .related("cause: the record was on this line", place(TORN, Some(4))),
+        finding("unreachable_branch", place(TORN, None), "2 entries, 1 tip, 1 root"),
+        finding("legacy_version", place(BRANCHY, Some(1)), "version 3"),
+        finding("unreachable_branch", place(BRANCHY, None), "7 entries, 2 tips, 1 root"),
+        finding("near_per_file_cap", place(LARGE, None), "120.1 MiB of 128 MiB; 8,284,012 bytes are left"),
+        finding(
+            "mode_mismatch",
+            place("sessions/v2-5rv7jbgitapagoa4ocoosggzxmdsobetnarxtc2pjcty2dxyl2yq", None),
+            "mode 0755 instead of 0700",
+        ),
+        finding(
+            "unstable",
+            place("sessions/--w-demo--/2026-01-05T10-00-00-000Z_0190dddd.jsonl", None),
+            "size and mtime changed while it was read",
+        ),
+    ];
+    for line in [12, 15, 18, 21, 24, 30] {
+        let message = format!("arguments of block 0 are a string\u{1b}[2J in entry e{line}");
+        findings.push(finding(
+            "toolcall_arguments_not_object",
+            Place { entry: Some(format!("e{line}")), ..place(BRANCHY, Some(line)) },
+            &message,
+        ));
+    }
+    let gauge = |path: &str, used| Gauge { name: "transcript_bytes", path: path.into(), used, limit: 134_217_728, unit: "bytes" };
+    let outcome = |path: &str, id: &str, version, answer: &str| Outcome {
+        path: Arc::from(path),
+        id: Some(id.into()),
+        version: Some(version),
+        verdicts: vec![("L", "8 entries".into()), ("S", answer.into())],
+    };
+    let audit = Audit {
+        root: "/home/me/.gjc/agent".into(),
+        checked_for: CheckedFor { uid: Some(1000), reason: Some(UserReason::EffectiveUser) },
+        blobs: Blobs { checked: true, store: Some("/home/me/.gjc/agent/blobs".into()) },
+        findings,
+        gauges: vec![gauge(TORN, 1183), gauge(BRANCHY, 52_000), gauge(LARGE, 125_933_716)],
+        outcomes: vec![
+            outcome(TORN, "0190aaaa", 5, "malformed"),
+            outcome(BRANCHY, "0190bbbb", 3, "resumable"),
+            outcome(LARGE, "0190cccc", 5, "terminal"),
+        ],
+        ..Audit::default()
+    };
+    build(audit, &Settings::default())
+}
+
+fn human(report: &Report, excerpts: &dyn Excerpts, layout: Layout) -> String {
+    human::text(report, excerpts, layout)
+}
+
+#[test]
+fn human_for_a_terminal_of_100_columns() {
+    insta::assert_snapshot!(human(&report(), &Line4, Layout { colour: false, width: 100, quiet: false }));
+}
+
+#[test]
+fn human_for_a_narrow_terminal() {
+    insta::assert_snapshot!(human(&report(), &Line4, Layout { colour: false, width: 60, quiet: false }));
+}
+
+#[test]
+fn human_without_the_files_still_says_everything() {
+    insta::assert_snapshot!(human(&report(), &NoExcerpts, Layout { colour: false, width: 100, quiet: true }));
+}
+
+#[test]
+fn human_of_a_clean_directory_is_one_line_and_what_was_checked() {
+    let audit = Audit { root: "/home/me/.gjc/agent".into(), ..Audit::default() };
+    insta::assert_snapshot!(human(&build(audit, &Settings::default()), &NoExcerpts, Layout { colour: false, width: 100, quiet: false }));
+}
+
+#[test]
+fn colours_change_no_word() {
+    let layout = |colour| Layout { colour, width: 100, quiet: false };
+    let coloured = human(&report(), &Line4, layout(true));
+    assert!(coloured.contains("\u{1b}["));
+    let mut words = String::new();
+    let mut rest = coloured.as_str();
+    while let Some((before, after)) = rest.split_once('\u{1b}') {
+        words.push_str(before);
+        rest = after.split_once('m').map_or("", |(_, rest)| rest);
+    }
+    words.push_str(rest);
+    assert_eq!(words, human(&report(), &Line4, layout(false)));
+}
+
+#[test]
+fn concise_is_one_line_a_finding() {
+    let mut out = Vec::new();
+    concise::write(&report(), &mut out).unwrap();
+    insta::assert_snapshot!(String::from_utf8(out).unwrap());
+}
+
+#[test]
+fn json_is_the_report() {
+    let mut out = Vec::new();
+    json::write(&report(), &mut out).unwrap();
+    insta::assert_snapshot!(String::from_utf8(out).unwrap());
+}
+
+#[test]
+fn explain_says_that_a_full_journal_is_neither_missing_nor_damaged() {
+    insta::assert_snapshot!(gjc_fsck::render::explain::code(check::code("managed_gc_journal_capacity_exceeded").unwrap(), false, 80));
+}
+
+#[test]
+fn explain_of_a_fatal_verdict_token_of_one_release() {
+    insta::assert_snapshot!(gjc_fsck::render::explain::code(check::code("identity_mismatch").unwrap(), false, 80));
+}
