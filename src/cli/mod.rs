@@ -13,8 +13,8 @@ pub mod explain;
 pub mod migrate;
 pub mod options;
 pub mod records;
-pub mod scope;
 pub mod schema;
+pub mod scope;
 
 pub use crate::report::status::Status;
 pub use console::{Console, Failure};

@@ -87,7 +87,8 @@ fn a_full_report_and_an_empty_one_are_what_the_schema_promises() {
 #[test]
 fn the_schema_refuses_what_is_no_report() {
     let good = serde_json::to_value(full_report()).unwrap();
-    let broken: [(&str, fn(&mut Value)); 4] = [
+    type Breaks = fn(&mut Value);
+    let broken: [(&str, Breaks); 4] = [
         ("an unknown code", |report| report["findings"][0]["code"] = "no_such_code".into()),
         ("an unknown severity", |report| report["findings"][0]["severity"] = "fatal".into()),
         ("a missing member", |report| {
