@@ -14,3 +14,4 @@ pub mod replacement_receipt;
 pub mod residue;
 pub mod security;
 pub mod tombstone;
+pub mod walk;
