@@ -11,12 +11,17 @@
 mod support;
 
 use gjc_fsck::finding::Release;
+use gjc_fsck::fsys::{Memory, Real};
 use gjc_fsck::json::jsonl::{Event, Lines};
-use gjc_fsck::json::{Value, stringify};
+use gjc_fsck::json::{Value, View, stringify};
 use gjc_fsck::transcript::answer;
 use gjc_fsck::transcript::context::answer::{LeafName, contexts};
+use gjc_fsck::transcript::inspect::{self, Looked, Options, Reason, Verdict};
 use gjc_fsck::transcript::migrate::Numbered;
-use support::{Case, json, run, same, string};
+use std::collections::HashMap;
+use std::path::Path;
+use support::place::Place;
+use support::{Case, cases, json, run, same, string};
 
 /// Bytes to the records of the lenient reader.
 #[test]
@@ -96,6 +101,51 @@ fn context_answer(wanted: &Value, answer: &Value) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Bytes, or a place, to the verdict of the strict inspection. Cases by reference take the input of another suite.
+#[test]
+fn inspect() {
+    let others: HashMap<String, Case> = ["parse", "load", "migrate", "context"]
+        .into_iter()
+        .flat_map(|suite| cases(suite).into_iter().map(move |case| (format!("{suite}/{}", case.name()), case)))
+        .collect();
+    run("inspect", |case| {
+        let referred = case.text("case").map(|name| format!("{}/{name}", case.text("suite").unwrap_or_default()));
+        let subject = match &referred {
+            Some(name) => others.get(name).ok_or(format!("no case {name}"))?,
+            None => case,
+        };
+        let mut options = Options::new(Release::V0_15);
+        if let Some(budget) = case.get("budget_bytes").and_then(View::as_f64) {
+            options.budget = budget as u64;
+        }
+        strict_verdict(case.expect("S"), strict_inspection(subject, options).as_ref().map(|looked| &looked.inspected.verdict))
+    });
+}
+
+/// Reader S on the place of a case, or on its input in memory.
+fn strict_inspection(case: &Case, options: Options) -> Result<Looked, Reason> {
+    if case.get("path").is_some() {
+        return inspect::file(&Real, &Place::of(case).path, options);
+    }
+    let fs = Memory::new();
+    fs.file("/f.jsonl", &case.input());
+    inspect::file(&fs, Path::new("/f.jsonl"), options)
+}
+
+/// Compares a verdict with `{"kind":…,"reason":…,"size":…}`.
+fn strict_verdict(wanted: Option<&Value>, verdict: Result<&Verdict, &Reason>) -> Result<(), String> {
+    let error = |reason: &Reason| match reason.size() {
+        Some(size) => format!(r#"{{"kind":"error","reason":"{}","size":{size}}}"#, reason.token()),
+        None => format!(r#"{{"kind":"error","reason":"{}"}}"#, reason.token()),
+    };
+    let got = match verdict {
+        Ok(Verdict::Resumable) => r#"{"kind":"resumable"}"#.to_owned(),
+        Ok(Verdict::Terminal) => r#"{"kind":"terminal"}"#.to_owned(),
+        Ok(Verdict::Error(reason)) | Err(reason) => error(reason),
+    };
+    same(&json(wanted.ok_or("no S")?), &got).map_err(|why| format!("S: {why} ({verdict:?})"))
 }
 
 /// Compares an answer with `expect.entries` or `expect.throws`.

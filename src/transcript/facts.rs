@@ -1,20 +1,25 @@
 //! What a check keeps of an entry: 48 bytes, and for the few entries that carry settings their value. Payloads of
 //! messages are dropped with their record.
 
+use super::context::{self, ContextEntries};
 use super::entry::{EntryKind, Role};
 use super::hazard::{self, Hazards, Marker};
 use super::ids::{Id, Ids};
-use super::load::{Keep, Seen, Whole};
+use super::load::{Keep, Loaded, Seen, Whole};
 use super::migrate::Lift;
 use super::schema::{self, Faults, Field};
+use super::throw::Throw;
+use super::tree::Linked;
 use crate::finding::Release;
-use crate::json::{Kind, Value, View};
+use crate::json::{JsString, Kind, Object, Value, View};
 
 /// One entry, compact.
 #[derive(Clone, Copy, Debug)]
 pub struct Fact {
     /// Byte offset of the record in its file.
     pub offset: u64,
+    /// What the message it gives weighs in a context (spec 01 §9.9); 0 unless [`Facts`] measures.
+    pub weight: u64,
     /// Bytes of the record, saturating.
     pub len: u32,
     /// 1-based line it begins on, saturating.
@@ -23,6 +28,8 @@ pub struct Fact {
     pub id: Id,
     /// Its `parentId`.
     pub parent: Id,
+    /// `firstKeptEntryId` of a compaction; `<provider>/<model>` of an assistant message.
+    extra: Id,
     /// Members that fail the strict schema as the entry stands now (after the patches and migration so far).
     pub faults: Faults,
     /// Number of its value in [`Facts`]; `u32::MAX` when it is not kept.
@@ -31,12 +38,9 @@ pub struct Fact {
     pub kind: EntryKind,
     /// Role of the message of a `message` entry.
     pub role: Role,
-    /// What `message` is.
-    pub message: MessageForm,
-    /// A string, number or boolean instead of a record.
-    pub is_primitive: bool,
     /// What makes opening fail although the schema holds.
     pub hazards: Hazards,
+    marks: Marks,
 }
 
 /// What the `message` member of an entry is. Migration and the context treat the forms differently.
@@ -67,7 +71,7 @@ impl MessageForm {
         }
     }
     /// The kind of the value, a string standing for every primitive; none when it is absent.
-    pub fn kind(self) -> Option<Kind> {
+    pub const fn kind(self) -> Option<Kind> {
         match self {
             MessageForm::Absent => None,
             MessageForm::Null => Some(Kind::Null),
@@ -78,32 +82,88 @@ impl MessageForm {
     }
 }
 
-/// Keeps [`Fact`]s, and the values of entries that settle something: headers, settings and compactions.
+/// Small answers packed into one byte: the form of the message in the low bits, and flags.
+#[derive(Clone, Copy, Debug)]
+struct Marks(u8);
+
+impl Marks {
+    const FORM: u8 = 7;
+    /// A string, number or boolean instead of a record.
+    const PRIMITIVE: u8 = 8;
+    /// A truthy `summary`.
+    const SUMMARY: u8 = 16;
+    /// `provider` or `model` of an assistant message cannot become text.
+    const MODEL_THROWS: u8 = 32;
+
+    const fn has(self, mark: u8) -> bool {
+        self.0 & mark != 0
+    }
+    const fn put(&mut self, mark: u8, on: bool) {
+        self.0 = if on { self.0 | mark } else { self.0 & !mark };
+    }
+}
+
+impl Fact {
+    /// What the `message` member is.
+    pub const fn message(&self) -> MessageForm {
+        match self.marks.0 & Marks::FORM {
+            0 => MessageForm::Absent,
+            1 => MessageForm::Null,
+            2 => MessageForm::Primitive,
+            3 => MessageForm::Array,
+            _ => MessageForm::Object,
+        }
+    }
+    /// True for a string, number or boolean instead of a record.
+    pub const fn is_primitive(&self) -> bool {
+        self.marks.has(Marks::PRIMITIVE)
+    }
+}
+
+/// Keeps [`Fact`]s, and what is needed of the values of entries that settle something.
 pub struct Facts {
     release: Release,
+    /// Weigh the message that each entry gives.
+    weigh: bool,
     values: Vec<Value>,
+    has_header: bool,
 }
 
 const NO_VALUE: u32 = u32::MAX;
 
 impl Facts {
-    /// Keeps nothing yet.
-    pub const fn new(release: Release) -> Self {
-        Facts { release, values: Vec::new() }
+    /// Keeps nothing yet. Without `weigh` every weight is 0: right for files whose context cannot exceed the budget
+    /// ([`context::budget::cannot_exceed`]).
+    pub const fn new(release: Release, weigh: bool) -> Self {
+        Facts { release, weigh, values: Vec::new(), has_header: false }
     }
-    /// What is kept of the value of a record: all of it when it settles something, nothing of most.
-    fn side_value<'v, V: View<'v>>(&self, record: V, kind: EntryKind) -> Option<Value> {
+
+    /// True when entries are weighed.
+    pub const fn weighs(&self) -> bool {
+        self.weigh
+    }
+    /// The value of the header and of entries that carry settings; of a compaction what the fold asks of it; the
+    /// marker of an evicted message that may be wrong. None for most entries.
+    pub fn value(&self, fact: &Fact) -> Option<&Value> {
+        self.values.get(fact.side as usize)
+    }
+    fn value_mut(&mut self, fact: &Fact) -> Option<&mut Value> {
+        self.values.get_mut(fact.side as usize)
+    }
+    /// What [`Facts::value`] is to answer for a record.
+    fn side_value<'v, V: View<'v>>(&mut self, record: V, kind: EntryKind) -> Option<Value> {
         match kind {
-            EntryKind::Session
-            | EntryKind::ModelChange
+            // Nothing asks for further headers.
+            EntryKind::Session => (!std::mem::replace(&mut self.has_header, true)).then(|| record.to_value()),
+            EntryKind::ModelChange
             | EntryKind::ConfiguredModelChain
             | EntryKind::ThinkingLevelChange
             | EntryKind::ServiceTierChange
             | EntryKind::ModeChange
             | EntryKind::TtsrInjection
             | EntryKind::McpToolSelection
-            | EntryKind::DiscoveredBuiltinToolSelection
-            | EntryKind::Compaction => Some(record.to_value()),
+            | EntryKind::DiscoveredBuiltinToolSelection => Some(record.to_value()),
+            EntryKind::Compaction => Some(compaction(record)),
             EntryKind::Custom if record.get("customType").is_some_and(|name| name.is_str("model_profile_ownership")) => {
                 Some(record.to_value())
             }
@@ -115,39 +175,62 @@ impl Facts {
             _ => None,
         }
     }
-    /// The value of a header, of an entry that carries settings, or of a compaction; the marker of an evicted message
-    /// that may be wrong.
-    pub fn value(&self, fact: &Fact) -> Option<&Value> {
-        self.values.get(fact.side as usize)
+    /// Takes what the message of an entry says.
+    fn take_message<'v, V: View<'v>>(&self, fact: &mut Fact, message: Option<V>, ids: &mut Ids) {
+        fact.role = message.map_or(Role::None, Role::of);
+        fact.marks.0 = fact.marks.0 & !Marks::FORM | MessageForm::of(message) as u8;
+        if fact.role == Role::Assistant {
+            let model = message.map(context::values::assistant_model);
+            fact.marks.put(Marks::MODEL_THROWS, matches!(model, Some(Err(_))));
+            fact.extra = model.and_then(Result::ok).map_or(Id::ABSENT, |model| ids.string(model.as_bytes()));
+        }
     }
-    fn value_mut(&mut self, fact: &Fact) -> Option<&mut Value> {
-        self.values.get_mut(fact.side as usize)
+}
+
+/// What migration and the fold ask of a compaction. Its texts may be long: they are dropped with the record.
+fn compaction<'v, V: View<'v>>(record: V) -> Value {
+    let kept = ["firstKeptEntryId", "firstKeptEntryIndex"].into_iter();
+    let mut members: Object = kept.filter_map(|key| record.get(key).map(|value| (key, value.to_value()))).collect();
+    if let Some((provider, _)) = context::remote_history(record) {
+        let history = Value::Array(Vec::new().into());
+        let remote: Object = [("provider", provider.to_value()), ("replacementHistory", history)].into_iter().collect();
+        let data: Object = [("openaiRemoteCompaction", Value::Object(remote))].into_iter().collect();
+        members.set("preserveData", Value::Object(data));
     }
+    Value::Object(members)
 }
 
 impl Keep for Facts {
     type Entry = Fact;
 
-    fn keep<'v, V: View<'v>>(&mut self, record: V, seen: Seen, _: &mut Ids) -> Fact {
-        let message = if seen.kind == EntryKind::Message { record.get("message") } else { None };
+    fn keep<'v, V: View<'v>>(&mut self, record: V, seen: Seen, ids: &mut Ids) -> Fact {
         let side = self.side_value(record, seen.kind).map_or(NO_VALUE, |value| {
             self.values.push(value);
             self.values.len() as u32 - 1
         });
-        Fact {
+        let mut fact = Fact {
             offset: seen.at.offset,
+            weight: if self.weigh { context::emitted_weight(record, seen.kind) } else { 0 },
             len: u32::try_from(seen.at.len).unwrap_or(u32::MAX),
             line: u32::try_from(seen.at.line).unwrap_or(u32::MAX),
             id: seen.id,
             parent: seen.parent,
+            extra: Id::ABSENT,
             faults: schema::faults(record, seen.kind),
             side,
             kind: seen.kind,
-            role: message.map_or(Role::None, Role::of),
-            message: MessageForm::of(message),
-            is_primitive: !matches!(record.kind(), Kind::Object | Kind::Array),
+            role: Role::None,
             hazards: hazard::of_entry(record, seen.kind, self.release),
+            marks: Marks(0),
+        };
+        fact.marks.put(Marks::PRIMITIVE, !matches!(record.kind(), Kind::Object | Kind::Array));
+        match seen.kind {
+            EntryKind::Message => self.take_message(&mut fact, record.get("message"), ids),
+            EntryKind::Compaction => fact.extra = ids.of(record.get("firstKeptEntryId")),
+            EntryKind::BranchSummary => fact.marks.put(Marks::SUMMARY, record.get("summary").is_some_and(View::truthy)),
+            _ => {}
         }
+        fact
     }
     fn kind(&self, entry: &Fact) -> EntryKind {
         entry.kind
@@ -161,17 +244,17 @@ impl Keep for Facts {
             Whole.set_header(header, key, value);
         }
     }
-    fn set_message<'v, V: View<'v>>(&mut self, entry: &mut Fact, message: V, _: &mut Ids) {
-        entry.role = Role::of(message);
-        entry.message = MessageForm::of(Some(message));
+    fn set_message<'v, V: View<'v>>(&mut self, entry: &mut Fact, message: V, ids: &mut Ids) {
+        self.take_message(entry, Some(message), ids);
         schema::message(Some(message), &mut entry.faults);
         entry.hazards = hazard::of_patched_message(message, self.value(entry), self.release);
+        entry.weight = if self.weigh { context::budget::value(message) } else { 0 };
     }
 }
 
 impl Lift for Facts {
     fn is_primitive(&self, entry: &Fact) -> bool {
-        entry.is_primitive
+        entry.is_primitive()
     }
     fn version(&self, header: &Fact) -> Option<f64> {
         self.value(header).and_then(|header| Whole.version(header))
@@ -181,22 +264,25 @@ impl Lift for Facts {
             Whole.set_version(header, version);
         }
     }
-    fn id(&self, entry: &Fact, ids: &Ids) -> Option<Value> {
-        ids.value(entry.id)
+    fn id(&self, entry: &Fact, _: &mut Ids) -> Id {
+        entry.id
     }
     fn set_ids(&mut self, entry: &mut Fact, id: Id, parent: Id, _: &Ids) {
         (entry.id, entry.parent) = (id, parent);
-        entry.faults.clear(Field::Id);
-        entry.faults.clear(Field::ParentId);
+        if entry.kind != EntryKind::NonRecord {
+            entry.faults.clear(Field::Id);
+            entry.faults.clear(Field::ParentId);
+        }
     }
     fn first_kept_index(&self, compaction: &Fact) -> Option<f64> {
         self.value(compaction).and_then(|compaction| Whole.first_kept_index(compaction))
     }
-    fn set_first_kept(&mut self, compaction: &mut Fact, id: Option<Value>) {
+    fn set_first_kept(&mut self, compaction: &mut Fact, id: Id, ids: &Ids) {
+        compaction.extra = id;
         compaction.faults.clear(Field::FirstKeptEntryId);
-        compaction.faults.unless(matches!(id, Some(Value::String(_))), Field::FirstKeptEntryId);
+        compaction.faults.unless(ids.is_string(id), Field::FirstKeptEntryId);
         if let Some(compaction) = self.value_mut(compaction) {
-            Whole.set_first_kept(compaction, id);
+            Whole.set_first_kept(compaction, id, ids);
         }
     }
     fn drop_first_kept_index(&mut self, compaction: &mut Fact) {
@@ -205,20 +291,66 @@ impl Lift for Facts {
         }
     }
     fn message(&self, entry: &Fact) -> (Option<Kind>, Role) {
-        (entry.message.kind(), entry.role)
+        (entry.message().kind(), entry.role)
     }
     fn set_role_custom(&mut self, entry: &mut Fact) {
         entry.role = Role::Custom;
+        // The new name is shorter by five units of two bytes.
+        entry.weight = entry.weight.saturating_sub(10);
+    }
+}
+
+impl Linked for Loaded<Facts> {
+    fn len(&self) -> usize {
+        self.entries.len()
+    }
+    fn kind(&self, entry: usize) -> EntryKind {
+        self.entries.get(entry).map_or(EntryKind::NonRecord, |fact| fact.kind)
+    }
+    fn id(&self, entry: usize) -> Id {
+        self.entries.get(entry).map_or(Id::ABSENT, |fact| fact.id)
+    }
+    fn parent(&self, entry: usize) -> Id {
+        self.entries.get(entry).map_or(Id::ABSENT, |fact| fact.parent)
+    }
+}
+
+impl ContextEntries for Loaded<Facts> {
+    fn value(&self, entry: usize) -> Option<&Value> {
+        self.entries.get(entry).filter(|fact| fact.kind != EntryKind::Message).and_then(|fact| self.keep.value(fact))
+    }
+    fn message(&self, entry: usize) -> MessageForm {
+        self.entries.get(entry).map_or(MessageForm::Absent, Fact::message)
+    }
+    fn role(&self, entry: usize) -> Role {
+        self.entries.get(entry).map_or(Role::None, |fact| fact.role)
+    }
+    fn assistant_model(&self, entry: usize) -> Result<JsString, Throw> {
+        match self.entries.get(entry) {
+            Some(fact) if !fact.marks.has(Marks::MODEL_THROWS) => {
+                Ok(JsString::from_wtf8(self.ids.text(fact.extra).unwrap_or_default().to_vec()))
+            }
+            _ => Err(Throw::NO_PRIMITIVE),
+        }
+    }
+    fn has_summary(&self, entry: usize) -> bool {
+        self.entries.get(entry).is_some_and(|fact| fact.marks.has(Marks::SUMMARY))
+    }
+    fn first_kept(&self, compaction: usize) -> Option<Id> {
+        self.entries.get(compaction).map(|fact| fact.extra)
+    }
+    fn weight(&self, entry: usize) -> u64 {
+        self.entries.get(entry).map_or(0, |fact| fact.weight)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transcript::load::{Loaded, load};
+    use crate::transcript::load::load;
 
     fn facts(text: &str) -> Loaded<Facts> {
-        load(text.as_bytes(), Facts::new(Release::V0_17), Release::V0_17).unwrap().unwrap()
+        load(text.as_bytes(), Facts::new(Release::V0_17, true), Release::V0_17).unwrap().unwrap()
     }
 
     #[test]

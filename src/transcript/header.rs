@@ -15,7 +15,7 @@ pub fn version<'v, V: View<'v>>(header: V) -> Result<Option<f64>, Throw> {
     let Some(version) = header.get("version") else { return Ok(None) };
     match version.as_f64() {
         Some(number) if number.fract() == 0.0 && number <= CURRENT_VERSION => Ok(Some(number)),
-        _ => Err(coerce::to_text(version).map_or(Throw::Type("No default value"), Throw::UnsupportedVersion)),
+        _ => Err(coerce::to_text(version).map_or(Throw::NO_PRIMITIVE, Throw::UnsupportedVersion)),
     }
 }
 

@@ -86,6 +86,10 @@ impl Ids {
     pub fn string(&mut self, text: &[u8]) -> Id {
         if text.is_empty() { Id::EMPTY } else { self.intern(Kind::String, text) }
     }
+    /// A string key that equals no other, whatever their text: an id that gjc draws at random.
+    pub fn fresh(&mut self, text: &[u8]) -> Id {
+        self.push(Kind::String, text)
+    }
     /// The key of a string that is known already.
     pub fn find(&self, text: &[u8]) -> Option<Id> {
         if text.is_empty() {

@@ -18,14 +18,14 @@ pub trait Lift: Keep {
     fn version(&self, header: &Self::Entry) -> Option<f64>;
     /// `header.version = version`
     fn set_version(&mut self, header: &mut Self::Entry, version: f64);
-    /// The `id` of an entry; none when it is absent.
-    fn id(&self, entry: &Self::Entry, ids: &Ids) -> Option<Value>;
+    /// The `id` of an entry.
+    fn id(&self, entry: &Self::Entry, ids: &mut Ids) -> Id;
     /// `entry.id = id; entry.parentId = parent`, [`Id::NULL`] for none.
     fn set_ids(&mut self, entry: &mut Self::Entry, id: Id, parent: Id, ids: &Ids);
     /// The numeric `firstKeptEntryIndex` of a compaction.
     fn first_kept_index(&self, compaction: &Self::Entry) -> Option<f64>;
-    /// `compaction.firstKeptEntryId = id`; none takes the member away.
-    fn set_first_kept(&mut self, compaction: &mut Self::Entry, id: Option<Value>);
+    /// `compaction.firstKeptEntryId = id`; [`Id::ABSENT`] takes the member away.
+    fn set_first_kept(&mut self, compaction: &mut Self::Entry, id: Id, ids: &Ids);
     /// `delete compaction.firstKeptEntryIndex`
     fn drop_first_kept_index(&mut self, compaction: &mut Self::Entry);
     /// The `message` of a `message` entry: the kind of its value (none when absent) and its role.
@@ -149,7 +149,7 @@ fn chain<K: Lift>(entries: &mut [K::Entry], keep: &mut K, ids: &mut Ids, source:
         if keep.is_primitive(&entries[at]) {
             return Err(Throw::Type("Attempted to assign to readonly property."));
         }
-        let id = ids.string(source.next_id().as_bytes());
+        let id = ids.fresh(source.next_id().as_bytes());
         keep.set_ids(&mut entries[at], id, previous, ids);
         renamed.push(id);
         previous = id;
@@ -160,16 +160,14 @@ fn chain<K: Lift>(entries: &mut [K::Entry], keep: &mut K, ids: &mut Ids, source:
             None => Names::Nothing,
             Some(named) if keep.kind(&entries[named]).is_header() => Names::Header(named),
             Some(named) => {
-                let kept = match renamed.get(named) {
-                    Some(new) => ids.text(*new).map(|text| Value::string(JsString::from_wtf8(text.to_vec()))),
-                    None => keep.id(&entries[named], ids),
+                let (id, names) = match renamed.get(named) {
+                    Some(new) => (*new, Names::Entry(named)),
+                    None => match keep.id(&entries[named], ids) {
+                        Id::ABSENT => (Id::ABSENT, Names::NoId(named)),
+                        old => (old, Names::StaleId(named)),
+                    },
                 };
-                let names = match (&kept, named <= at) {
-                    (_, true) => Names::Entry(named),
-                    (Some(_), false) => Names::StaleId(named),
-                    (None, false) => Names::NoId(named),
-                };
-                keep.set_first_kept(&mut entries[at], kept);
+                keep.set_first_kept(&mut entries[at], id, ids);
                 names
             }
         };
@@ -211,20 +209,19 @@ impl Lift for Whole {
     fn set_version(&mut self, header: &mut Value, version: f64) {
         set(header, "version", Some(Value::Number(version)));
     }
-    fn id(&self, entry: &Value, _: &Ids) -> Option<Value> {
-        entry.get("id").cloned()
+    fn id(&self, entry: &Value, ids: &mut Ids) -> Id {
+        ids.of(entry.get("id"))
     }
     fn set_ids(&mut self, entry: &mut Value, id: Id, parent: Id, ids: &Ids) {
         // An array takes the members too, but they are invisible in JSON.
-        let text = |id| ids.text(id).map_or(Value::Null, |text| Value::string(JsString::from_wtf8(text.to_vec())));
-        set(entry, "id", Some(text(id)));
-        set(entry, "parentId", Some(text(parent)));
+        set(entry, "id", ids.value(id));
+        set(entry, "parentId", ids.value(parent));
     }
     fn first_kept_index(&self, compaction: &Value) -> Option<f64> {
         compaction.get("firstKeptEntryIndex").and_then(View::as_f64)
     }
-    fn set_first_kept(&mut self, compaction: &mut Value, id: Option<Value>) {
-        set(compaction, "firstKeptEntryId", id);
+    fn set_first_kept(&mut self, compaction: &mut Value, id: Id, ids: &Ids) {
+        set(compaction, "firstKeptEntryId", ids.value(id));
     }
     fn drop_first_kept_index(&mut self, compaction: &mut Value) {
         set(compaction, "firstKeptEntryIndex", None);

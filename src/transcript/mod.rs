@@ -13,6 +13,7 @@ pub mod facts;
 pub mod hazard;
 pub mod header;
 pub mod ids;
+pub mod inspect;
 pub mod load;
 pub mod migrate;
 pub mod patch;

@@ -20,6 +20,9 @@ pub enum Throw {
 }
 
 impl Throw {
+    /// JavaScript cannot turn an object into text.
+    pub const NO_PRIMITIVE: Throw = Throw::Type("No default value");
+
     /// The name of the error's class.
     pub const fn class(&self) -> &'static str {
         match self {

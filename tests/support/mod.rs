@@ -2,6 +2,8 @@
 //!
 //! `GJC_FSCK_VECTORS` names another folder of suites.
 
+pub mod place;
+
 use gjc_fsck::json::{Value, View, stringify};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;

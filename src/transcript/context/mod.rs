@@ -7,7 +7,6 @@
 pub mod answer;
 pub mod budget;
 pub mod js;
-pub mod model;
 pub mod roles;
 pub mod settings;
 pub mod values;

@@ -266,7 +266,7 @@ const OBJECT_PROTOTYPE: [&str; 12] = [
     PROTO,
 ];
 /// What JavaScript throws where a value has no text.
-pub(super) const NO_PRIMITIVE: Throw = Throw::Type("No default value");
+pub(super) const NO_PRIMITIVE: Throw = Throw::NO_PRIMITIVE;
 
 /// True for the `custom` entry that holds a model profile ownership marker.
 pub fn is_ownership<'v, V: View<'v>>(entry: V) -> bool {
