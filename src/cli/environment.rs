@@ -1,9 +1,11 @@
 //! The one place that reads the environment, the clock and the user. Everything else gets values.
 
+use crate::agent::locate::{self, Location, NoHome, World};
+use crate::fsys::Fs;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// The world outside, as values.
 #[derive(Clone, Debug)]
@@ -41,6 +43,26 @@ impl Environment {
             width: width.clamp(40, 400),
             variables,
         }
+    }
+
+    /// Nanoseconds since the epoch at which the run began (negative before it).
+    pub fn now_ns(&self) -> i128 {
+        let whole = |duration: Duration| i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX);
+        self.now.duration_since(SystemTime::UNIX_EPOCH).map_or_else(|before| -whole(before.duration()), whole)
+    }
+
+    /// Where this user's storage is (spec 02 §1.1).
+    ///
+    /// # Errors
+    /// No home can be trusted.
+    pub fn location(&self, fs: &dyn Fs) -> Result<Location, NoHome> {
+        let world = World {
+            variables: &self.variables,
+            current_dir: &self.current_dir,
+            account_home: locate::account_home(fs, self.uid),
+            xdg: cfg!(any(target_os = "linux", target_os = "macos")),
+        };
+        locate::locate(fs, &world)
     }
 
     /// A variable that is set and not empty.

@@ -6,8 +6,10 @@
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
+pub mod check;
 pub mod codes;
 pub mod console;
+pub mod demo;
 pub mod environment;
 pub mod explain;
 pub mod migrate;
@@ -31,6 +33,9 @@ pub struct Cli {
     /// What applies to every command.
     #[command(flatten)]
     pub options: Options,
+    /// What to check, when no command is named.
+    #[command(flatten)]
+    pub check: check::Args,
     /// Which command; `check` when none is named.
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -39,6 +44,10 @@ pub struct Cli {
 /// The commands of design §5.
 #[derive(Subcommand, Debug)]
 pub enum Command {
+    /// Check an agent directory, a scope, a folder of transcripts or a transcript (the default)
+    Check(check::Args),
+    /// Make a sample agent directory with every common kind of damage, and check it
+    Demo(demo::Args),
     /// Explain a code or one of gjc's own error tokens
     Explain(explain::Args),
     /// List every code
@@ -59,6 +68,8 @@ pub enum Command {
 /// What the command could not do; the caller turns it into words and exit bits.
 pub fn dispatch(command: &Command, console: &mut Console) -> Result<Status, Failure> {
     match command {
+        Command::Check(args) => check::run(args, console),
+        Command::Demo(args) => demo::run(args, console),
         Command::Explain(args) => explain::run(args, console),
         Command::Codes(args) => codes::run(args, console),
         Command::Records(args) => records::run(args, console),
@@ -85,8 +96,9 @@ pub fn main() -> ExitCode {
 
     let mut console = Console::new(Environment::read(), cli.options);
     let result = match &cli.command {
+        Some(_) if !cli.check.is_empty() => Err(Failure::Usage("paths and options of `check` come behind the command".into())),
         Some(command) => dispatch(command, &mut console),
-        None => Err(Failure::Usage("name a command; `gjc-fsck --help` lists them".into())),
+        None => check::run(&cli.check, &mut console),
     };
     console.close(result).into()
 }

@@ -72,13 +72,7 @@ fn answer(fs: &dyn Fs, args: &Args, console: &Console) -> Result<Answer, Failure
     let cwd = args.cwd.as_deref().unwrap_or(&environment.current_dir);
     let identity = identify(fs, args, cwd, &environment.current_dir)?;
 
-    let world = locate::World {
-        variables: &environment.variables,
-        current_dir: &environment.current_dir,
-        account_home: locate::account_home(fs, environment.uid),
-        xdg: cfg!(any(target_os = "linux", target_os = "macos")),
-    };
-    let location = locate::locate(fs, &world).ok();
+    let location = environment.location(fs).ok();
     let lexical = if args.canonical {
         identity.canonical_path.clone()
     } else {

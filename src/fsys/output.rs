@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
@@ -78,6 +78,31 @@ impl NewFile {
     }
 }
 
+/// Puts a report where the user said, in one step: complete, or what was there before. A report is replaced by the next
+/// one; a transcript never is.
+///
+/// # Errors
+/// The system's, or [`Refused::Exists`] for a name that ends `.jsonl` or stands for no regular file that can be replaced.
+pub fn write_report(path: &Path, bytes: &[u8]) -> Result<(), Refused> {
+    let failed = || Refused::system(path);
+    match std::fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_file() && path.extension().is_none_or(|extension| extension != "jsonl") => {}
+        // A pipe or a device takes what is written to it; nothing of it is replaced.
+        Ok(meta) if !meta.is_file() && !meta.is_dir() && !meta.is_symlink() => {
+            return File::options().write(true).open(path).and_then(|mut file| file.write_all(bytes)).map_err(failed());
+        }
+        Ok(_) => return Err(Refused::Exists(path.to_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(failed()(error)),
+    }
+    // As wide as the user's mask allows: a report is read by others.
+    let wide = std::fs::Permissions::from_mode(0o666);
+    let mut file = tempfile::Builder::new().prefix(".gjc-fsck-").permissions(wide).tempfile_in(folder(path)).map_err(failed())?;
+    file.write_all(bytes).map_err(failed())?;
+    file.persist(path).map_err(|error| failed()(error.error))?;
+    Ok(())
+}
+
 /// The folder of a path.
 fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
@@ -95,7 +120,6 @@ impl Write for NewFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
 
     fn names(folder: &Path) -> Vec<String> {
         let mut names: Vec<String> =
@@ -114,6 +138,23 @@ mod tests {
         assert_eq!(std::fs::read(&path).unwrap(), b"text");
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(names(folder.path()), ["new"]);
+    }
+
+    #[test]
+    fn a_report_replaces_the_one_before_and_never_a_transcript() {
+        let folder = tempfile::tempdir().unwrap();
+        let report = folder.path().join("report.json");
+        write_report(&report, b"first").unwrap();
+        write_report(&report, b"second").unwrap();
+        assert_eq!(std::fs::read(&report).unwrap(), b"second");
+
+        let transcript = folder.path().join("session.jsonl");
+        std::fs::write(&transcript, "precious").unwrap();
+        assert!(matches!(write_report(&transcript, b"report"), Err(Refused::Exists(_))));
+        std::os::unix::fs::symlink("session.jsonl", folder.path().join("link")).unwrap();
+        assert!(matches!(write_report(&folder.path().join("link"), b"report"), Err(Refused::Exists(_))));
+        assert_eq!(std::fs::read(&transcript).unwrap(), b"precious");
+        assert_eq!(names(folder.path()), ["link", "report.json", "session.jsonl"]);
     }
 
     #[test]

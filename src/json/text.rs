@@ -167,6 +167,53 @@ pub fn wtf8_lossy(wtf8: &[u8]) -> String {
     char::decode_utf16(units(wtf8)).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
 }
 
+/// The white space and line ends that JavaScript's `trim` takes away, as UTF-8.
+const TRIMMED: [&[u8]; 25] = [
+    b"\t",
+    b"\n",
+    b"\x0B",
+    b"\x0C",
+    b"\r",
+    b" ",
+    b"\xC2\xA0",
+    b"\xE1\x9A\x80",
+    b"\xE2\x80\x80",
+    b"\xE2\x80\x81",
+    b"\xE2\x80\x82",
+    b"\xE2\x80\x83",
+    b"\xE2\x80\x84",
+    b"\xE2\x80\x85",
+    b"\xE2\x80\x86",
+    b"\xE2\x80\x87",
+    b"\xE2\x80\x88",
+    b"\xE2\x80\x89",
+    b"\xE2\x80\x8A",
+    b"\xE2\x80\xA8",
+    b"\xE2\x80\xA9",
+    b"\xE2\x80\xAF",
+    b"\xE2\x81\x9F",
+    b"\xE3\x80\x80",
+    b"\xEF\xBB\xBF",
+];
+
+/// `text.trim()` of JavaScript.
+pub fn trim(wtf8: &[u8]) -> &[u8] {
+    let mut text = wtf8;
+    while let Some(rest) = TRIMMED.iter().find_map(|space| text.strip_prefix(*space)) {
+        text = rest;
+    }
+    while let Some(rest) = TRIMMED.iter().find_map(|space| text.strip_suffix(*space)) {
+        text = rest;
+    }
+    text
+}
+
+/// The first `units` UTF-16 units of WTF-8 text. A cut through a pair leaves its high surrogate.
+pub fn prefix(wtf8: &[u8], units_wanted: usize) -> Vec<u8> {
+    // Every character has at most as many units as bytes.
+    if wtf8.len() <= units_wanted { wtf8.to_vec() } else { from_units(units(wtf8).take(units_wanted)) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,6 +230,20 @@ mod tests {
     #[test]
     fn wtf8_shows_lone_surrogates_as_replacements() {
         assert_eq!(wtf8_lossy(b"a\xED\xA0\xBDb"), "a\u{FFFD}b");
+    }
+
+    #[test]
+    fn trim_takes_javascript_space_and_nothing_else() {
+        assert_eq!(trim("\u{FEFF} \u{A0}\u{3000}\tx y\n\u{2028}".as_bytes()), b"x y");
+        assert_eq!(trim("\u{200B}".as_bytes()), "\u{200B}".as_bytes());
+        assert_eq!(trim(b" \t"), b"");
+    }
+
+    #[test]
+    fn a_prefix_counts_units_and_may_cut_a_pair() {
+        assert_eq!(prefix("a😀b".as_bytes(), 3), "a😀".as_bytes());
+        assert_eq!(prefix("a😀b".as_bytes(), 2), b"a\xED\xA0\xBD");
+        assert_eq!(prefix(b"ab", 9), b"ab");
     }
 
     proptest! {

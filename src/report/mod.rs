@@ -186,6 +186,13 @@ pub struct Summary {
     pub status: u8,
 }
 
+impl Report {
+    /// The exit bits.
+    pub fn status(&self) -> Status {
+        Status::from_bits(self.summary.status)
+    }
+}
+
 impl Transcript {
     /// True when gjc refuses to resume it; false when it does not, or when the reader was not asked.
     pub fn refused(&self) -> bool {

@@ -27,6 +27,10 @@ impl Status {
     pub const fn has(self, other: Status) -> bool {
         self.0 & other.0 == other.0
     }
+    /// The status with these bits.
+    pub const fn from_bits(bits: u8) -> Status {
+        Status(bits)
+    }
     /// The number the process exits with.
     pub const fn bits(self) -> u8 {
         self.0

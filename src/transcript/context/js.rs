@@ -48,7 +48,7 @@ impl<'v> Js<'v> {
             Js::Text(text) => write_string(text.as_bytes(), out),
             Js::Number(number) => write_number(*number, out),
             Js::Bool(value) => out.extend_from_slice(if *value { b"true" } else { b"false" }),
-            Js::Characters(text) => list(out, characters(text), |character, out| write_string(character, out)),
+            Js::Characters(text) => list(out, characters(text), write_string),
             Js::Array(items) => list(out, items.iter(), Js::write),
             Js::Object(members) => {
                 out.push(b'{');

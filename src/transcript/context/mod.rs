@@ -7,6 +7,7 @@
 pub mod answer;
 pub mod budget;
 pub mod js;
+pub mod model;
 pub mod roles;
 pub mod settings;
 pub mod values;

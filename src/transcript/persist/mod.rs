@@ -3,6 +3,7 @@
 //! Nothing here touches a file: blobs go through [`super::blobs::BlobStore`], transcripts come and go as bytes.
 
 pub mod base64;
+pub mod opened;
 pub mod prepare;
 pub mod reshape;
 pub mod rewrite;

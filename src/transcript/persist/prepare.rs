@@ -8,6 +8,7 @@ use super::reshape::{Reshape, reshape};
 use super::snapshots;
 use super::tally::Tally;
 use crate::finding::Release;
+use crate::json::text;
 use crate::json::view::len_utf16;
 use crate::json::{JsString, Object, Value, View};
 use crate::transcript::blobs::{self, BlobSink, REFERENCE_PREFIX};
@@ -144,14 +145,14 @@ impl Prepare<'_> {
     }
 
     /// What is stored in place of a string; none when it stays.
-    fn string(&mut self, text: &JsString, key: &JsString, above: Above) -> Option<JsString> {
-        let bytes = text.as_bytes();
+    fn string(&mut self, whole: &JsString, key: &JsString, above: Above) -> Option<JsString> {
+        let bytes = whole.as_bytes();
         if above.is_image_data(key) && blobs::reference(bytes, self.release).is_none() && is_long(bytes, SHORTEST_EXTERNAL_IMAGE - 1) {
             // Image data that cannot be moved out stays whole: cut it would be no image.
             return self.move_out(&base64::decode_lenient(bytes));
         }
         if above.is_image_url(key) && is_data_url(bytes) {
-            return self.move_out(text.as_js().to_string_lossy().as_bytes());
+            return self.move_out(whole.as_js().to_string_lossy().as_bytes());
         }
         if !is_long(bytes, LONGEST_STRING) {
             return None;
@@ -161,7 +162,11 @@ impl Prepare<'_> {
             return Some(JsString::default());
         }
         self.tally.cut_strings += 1;
-        let mut cut = prefix(bytes, LONGEST_STRING - CUT_NOTICE.len()).to_vec();
+        let mut cut = text::prefix(bytes, LONGEST_STRING - CUT_NOTICE.len());
+        // Never a high surrogate before the notice, be it one of its own or half a pair.
+        if cut.len() >= 3 && matches!(text::surrogate(&cut[cut.len() - 3..]), Some(0xD800..=0xDBFF)) {
+            cut.truncate(cut.len() - 3);
+        }
         cut.extend_from_slice(CUT_NOTICE.as_bytes());
         Some(JsString::from_wtf8(cut))
     }
@@ -178,29 +183,6 @@ impl Prepare<'_> {
 pub(super) fn is_long(text: &[u8], units: usize) -> bool {
     // A string has at most as many units as bytes.
     text.len() > units && len_utf16(text) > units
-}
-
-/// The first `units` UTF-16 units, one fewer when the last would be a high surrogate.
-fn prefix(text: &[u8], units: usize) -> &[u8] {
-    let (mut at, mut met) = (0, 0);
-    while let Some(first) = text.get(at) {
-        let (width, bytes) = match first {
-            0..=0x7F => (1, 1),
-            0x80..=0xDF => (1, 2),
-            0xE0..=0xEF => (1, 3),
-            _ => (2, 4),
-        };
-        if met + width > units {
-            break;
-        }
-        let last_is_high = met + width == units && matches!(crate::json::text::surrogate(&text[at..]), Some(0xD800..=0xDBFF));
-        if last_is_high {
-            break;
-        }
-        met += width;
-        at += bytes;
-    }
-    &text[..at.min(text.len())]
 }
 
 #[cfg(test)]

@@ -1,0 +1,198 @@
+//! `check [PATH…]`: the audit.
+
+use super::options::Format;
+use super::{Console, Failure, Status};
+use crate::check::run::{self, Depth, Progress, Run, Target, Why};
+use crate::fsys::output::{Refused, write_report};
+use crate::fsys::{Fs, Kind, Real};
+use crate::render::human::{self, Layout};
+use crate::render::{Excerpts, concise, json};
+use crate::report::{self, Audit, Blobs, CheckedFor, Report, Settings, UserReason};
+use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Arguments of `check`.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct Args {
+    /// Agent directory, scope, folder of transcripts, transcript, or `-` (default: the user's agent directory)
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// No context, no tool pairing, no blob hashing
+    #[arg(long, conflicts_with = "connectivity_only")]
+    pub quick: bool,
+    /// Only header, ids, parents, leaf and references
+    #[arg(long)]
+    pub connectivity_only: bool,
+}
+
+impl Args {
+    /// True when nothing was asked for.
+    pub fn is_empty(&self) -> bool {
+        self.paths.is_empty() && !self.quick && !self.connectivity_only
+    }
+    fn depth(&self) -> Depth {
+        match (self.quick, self.connectivity_only) {
+            (_, true) => Depth::Connectivity,
+            (true, _) => Depth::Quick,
+            _ => Depth::Full,
+        }
+    }
+}
+
+/// Checks, reports, and answers the exit bits.
+///
+/// # Errors
+/// No agent directory can be named, or the report cannot be written.
+pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
+    let mut paths = args.paths.clone();
+    if paths.is_empty() {
+        let location = console.environment.location(&Real).map_err(|error| Failure::Operational(error.to_string()))?;
+        paths.push(location.data);
+    }
+    refuse_outputs_inside(&paths, console)?;
+    let targets = paths.iter().map(|path| target(path)).collect();
+    let options = options(args.depth(), console);
+    let audit = audit(observed(targets, &options, console), console);
+    let report = report::build(audit, &settings(console));
+    let base = console.environment.current_dir.clone();
+    write(&report, &Files { fs: &Real, roots: paths.iter().map(|path| base.join(path)).collect() }, console)
+}
+
+fn target(path: &Path) -> Target {
+    if path == Path::new("-") { Target::Stream(Box::new(io::stdin())) } else { Target::Path(path.to_owned()) }
+}
+
+/// What the run is told.
+pub(super) fn options(depth: Depth, console: &Console) -> run::Options {
+    let (options, environment) = (&console.options, &console.environment);
+    run::Options {
+        release: options.gjc,
+        depth,
+        blobs: options.blobs.clone(),
+        assume_root: options.assume_root.clone(),
+        as_uid: options.as_uid,
+        uid: environment.uid,
+        jobs: options.jobs.map(usize::from),
+        now_ns: environment.now_ns(),
+        current_dir: environment.current_dir.clone(),
+    }
+}
+
+/// What the report is asked for.
+pub(super) fn settings(console: &Console) -> Settings {
+    let options = &console.options;
+    Settings {
+        release: options.gjc,
+        fail_on: options.fail_on,
+        overrides: options.severity.iter().map(|wanted| (wanted.code, wanted.severity)).collect(),
+    }
+}
+
+/// Runs the check with a progress bar on standard error, when that is a terminal.
+pub(super) fn observed(targets: Vec<Target>, options: &run::Options, console: &Console) -> Run {
+    let bar = ProgressBar::new(0);
+    bar.set_draw_target(if console.progress() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() });
+    // The template is a constant: a mistake in it shows as the plain bar.
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {pos} of {len} transcripts {wide_bar} {msg}") {
+        bar.set_style(style);
+    }
+    let run = run::run(targets, options, &Real, &|progress: Progress| {
+        bar.set_length(progress.total);
+        bar.set_position(progress.done);
+        bar.set_message(HumanBytes(progress.bytes).to_string());
+    });
+    bar.finish_and_clear();
+    run
+}
+
+/// What a run found, as the report takes it.
+pub(super) fn audit(run: Run, console: &Console) -> Audit {
+    let checked_for = run.speaks_for.map_or_else(CheckedFor::default, |(uid, why)| CheckedFor {
+        uid: Some(uid),
+        reason: Some(match why {
+            Why::Asked => UserReason::Asked,
+            Why::Owner => UserReason::OwnerOfAgentDirectory,
+            Why::Effective => UserReason::EffectiveUser,
+        }),
+    });
+    Audit {
+        root: run.root,
+        assumed_root: console.options.assume_root.as_ref().map(|path| path.to_string_lossy().into_owned()),
+        checked_for,
+        blobs: Blobs { checked: run.blobs.is_some(), store: run.blobs },
+        findings: run.findings,
+        gauges: run.gauges,
+        outcomes: run.outcomes,
+    }
+}
+
+/// Writes the report to standard output and to every `--output`, and answers its exit bits.
+pub(super) fn write(report: &Report, excerpts: &dyn Excerpts, console: &mut Console) -> Result<Status, Failure> {
+    let (colour, width, quiet) = (console.colour(), console.environment.width, console.options.quiet);
+    for file in &console.options.output {
+        // A file has no width and no colours of its own: the same bytes wherever the run was started.
+        let text = rendered(report, file.format, excerpts, Layout { colour: false, width: 100, quiet })?;
+        write_report(&file.path, &text).map_err(|refused| match refused {
+            Refused::System { .. } => Failure::Operational(refused.to_string()),
+            _ => Failure::Usage(refused.to_string()),
+        })?;
+    }
+    let text = rendered(report, console.options.format, excerpts, Layout { colour, width, quiet })?;
+    let status = report.status();
+    match console.out().write_all(&text) {
+        // Who closes the pipe has seen enough; the exit status still says how it stands.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(status),
+        written => written.map(|()| status).map_err(Failure::Output),
+    }
+}
+
+fn rendered(report: &Report, format: Format, excerpts: &dyn Excerpts, layout: Layout) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    match format {
+        Format::Human => text = human::text(report, excerpts, layout).into_bytes(),
+        Format::Concise => concise::write(report, &mut text)?,
+        Format::Json => json::write(report, &mut text)?,
+    }
+    Ok(text)
+}
+
+/// A report file below what is checked would change what is checked.
+fn refuse_outputs_inside(paths: &[PathBuf], console: &Console) -> Result<(), Failure> {
+    let base = &console.environment.current_dir;
+    for file in &console.options.output {
+        let folder = base.join(&file.path).parent().map(Path::to_owned).unwrap_or_default();
+        let Ok(folder) = Real.realpath(&folder) else { continue };
+        let inside = |path: &PathBuf| Real.realpath(&base.join(path)).is_ok_and(|root| folder.starts_with(root));
+        if paths.iter().any(inside) {
+            let message = format!("{}: a report is not written into the directory that is checked", file.path.display());
+            return Err(Failure::Usage(message));
+        }
+    }
+    Ok(())
+}
+
+/// The checked files, for the excerpts of the human report. Opened as the check opens them: no link is followed.
+pub(super) struct Files<'a> {
+    pub fs: &'a dyn Fs,
+    /// What was checked, as absolute paths.
+    pub roots: Vec<PathBuf>,
+}
+
+impl Excerpts for Files<'_> {
+    fn bytes(&self, path: &str, start: u64, len: usize) -> Option<Vec<u8>> {
+        self.roots.iter().find_map(|root| {
+            let root = self.fs.realpath(root).ok()?;
+            let whole = self.fs.lstat(&root).is_ok_and(|meta| meta.kind == Kind::File);
+            let file = self.fs.open(&if whole { root } else { root.join(path) }).ok()?;
+            let meta = file.stat().ok()?;
+            if meta.kind != Kind::File {
+                return None;
+            }
+            let mut bytes = vec![0; len];
+            let got = file.read_at(&mut bytes, start).ok()?;
+            bytes.truncate(got);
+            Some(bytes)
+        })
+    }
+}

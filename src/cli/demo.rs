@@ -1,0 +1,47 @@
+//! `demo`: a sample agent directory with every common kind of damage, in a temporary folder, checked.
+
+use super::check::{Files, audit, observed, options, settings, write};
+use super::{Console, Failure, Status};
+use crate::check::run::{Depth, Target};
+use crate::corpus::sample;
+use crate::fsys::Real;
+use crate::fsys::plant::plant;
+use crate::report;
+use std::path::PathBuf;
+
+/// Arguments of `demo`.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Make the sample in this new or empty folder and leave it there (default: a temporary folder that goes away)
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
+}
+
+/// Makes the sample, checks it, and answers the exit bits of the check.
+///
+/// # Errors
+/// The folder cannot be made, or the report cannot be written.
+pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
+    // Held to the end: it goes away when it is dropped.
+    let temporary;
+    let root = match &args.keep {
+        Some(folder) => console.environment.current_dir.join(folder),
+        None => {
+            temporary = tempfile::Builder::new().prefix("gjc-fsck-demo-").tempdir().map_err(Failure::Output)?;
+            temporary.path().to_owned()
+        }
+    };
+    plant(&root, &sample::plants()).map_err(|error| Failure::at(&root, &error))?;
+
+    let mut options = options(Depth::Full, console);
+    options.assume_root.get_or_insert_with(|| PathBuf::from(sample::ROOT));
+    let mut audit = audit(observed(vec![Target::Path(root.clone())], &options, console), console);
+    audit.assumed_root = options.assume_root.as_ref().map(|path| path.to_string_lossy().into_owned());
+    if args.keep.is_none() {
+        // The temporary folder's name is different every time and leads nowhere afterwards.
+        audit.root = "the sample agent directory".to_owned();
+        audit.blobs.store = audit.blobs.store.map(|_| "blobs".to_owned());
+    }
+    let report = report::build(audit, &settings(console));
+    write(&report, &Files { fs: &Real, roots: vec![root] }, console)
+}

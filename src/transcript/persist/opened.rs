@@ -1,0 +1,360 @@
+//! A transcript that is open for writing: what each operation of gjc's session manager does to its bytes (spec 01 §5.4,
+//! §6, §8; 04 §4.8, §7.3). The file is a vector of bytes; who holds the real one writes it out.
+//!
+//! The rules are those of an explicit destination: there, opening appends what it sanitised at once (a managed destination
+//! keeps that in memory until the next rewrite).
+
+use super::prepare::{drop_transient_details, prepare_counting};
+use super::rewrite::{stored, write_line};
+use super::settle::{Origin, settle};
+use super::tally::Tally;
+use crate::finding::Release;
+use crate::json::{JsStr, JsString, Object, Value, View, text};
+use crate::transcript::EntryKind;
+use crate::transcript::blobs::BlobStore;
+use crate::transcript::entry::Role;
+use crate::transcript::header;
+
+/// Longest name of a session, in UTF-16 units.
+const LONGEST_NAME: usize = 1_000;
+
+/// Who gave a session its name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NameSource {
+    /// gjc itself; ignored once the user gave one.
+    Auto,
+    /// The user.
+    User,
+}
+
+impl NameSource {
+    /// `auto` or `user`.
+    pub const fn text(self) -> &'static str {
+        match self {
+            NameSource::Auto => "auto",
+            NameSource::User => "user",
+        }
+    }
+}
+
+/// A transcript open for writing.
+pub struct Opened {
+    /// The bytes of the file now.
+    file: Vec<u8>,
+    /// Header(s) and entries, migrated and sanitised, otherwise as they were read or appended.
+    entries: Vec<Value>,
+    /// This many of them were read from the file.
+    read: usize,
+    release: Release,
+    /// The file is of an older version: the next write, or closing, rewrites it.
+    pending: bool,
+    tally: Tally,
+}
+
+impl Opened {
+    /// Goes on where reading and inspecting ended: `entries` are those of `file`, migrated from version `from`; the first
+    /// one is the header. Sanitises replay payloads, which already writes.
+    pub(super) fn begin(file: Vec<u8>, entries: Vec<Value>, from: f64, store: &mut dyn BlobStore, release: Release) -> Self {
+        let read = entries.len();
+        let mut opened = Opened { file, entries, read, release, pending: from < header::CURRENT_VERSION, tally: Tally::default() };
+        opened.sanitise(store);
+        opened
+    }
+
+    /// The bytes of the file now.
+    pub fn file(&self) -> &[u8] {
+        &self.file
+    }
+    /// Header(s) and entries as the session knows them, references unresolved.
+    pub fn entries(&self) -> &[Value] {
+        &self.entries
+    }
+    /// True while the next write, or closing, rewrites the file because it is of an older version.
+    pub const fn rewrite_pending(&self) -> bool {
+        self.pending
+    }
+    /// What was changed in the records that were written so far.
+    pub const fn tally(&self) -> &Tally {
+        &self.tally
+    }
+    /// The `id` of the entry that the next one is a child of: the last one of the file, whatever it is; `null` without
+    /// entries.
+    pub fn leaf(&self) -> Value {
+        let last = self.entries.iter().rev().find(|entry| !EntryKind::of(*entry).is_header());
+        last.and_then(|entry| entry.member("id")).cloned().unwrap_or_default()
+    }
+    /// The entries as a context of the running session sees them: references resolved.
+    pub fn live_entries(&self, store: &mut dyn BlobStore) -> Vec<Value> {
+        let settled = |(number, entry): (usize, &Value)| {
+            let mut entry = entry.clone();
+            if !EntryKind::of(&entry).is_header() {
+                settle(&mut entry, store, self.release, self.origin(number), &mut Tally::default());
+            }
+            entry
+        };
+        self.entries.iter().enumerate().map(settled).collect()
+    }
+
+    /// Appends an entry, complete with its envelope. The last byte of the file is not looked at: a file without final LF
+    /// gets the record glued to its last line.
+    pub fn append(&mut self, mut entry: Value, store: &mut dyn BlobStore) {
+        drop_transient_details(&mut entry);
+        self.entries.push(entry.clone());
+        self.write(entry, Origin::Session, store);
+    }
+
+    /// Gives the session a name. False when nothing came of it: nothing is left of the name, or the user's own name stands
+    /// against an automatic one.
+    pub fn set_name(&mut self, name: JsStr<'_>, source: NameSource, store: &mut dyn BlobStore) -> bool {
+        let name = sanitise_name(name);
+        let Some(header) = self.header_mut().filter(|_| !name.as_js().is_empty()) else { return false };
+        if source == NameSource::Auto && header.get("titleSource").is_some_and(|source| source.is_str("user")) {
+            return false;
+        }
+        let patch = [("title", Value::String(name)), ("titleSource", Value::string(source.text()))];
+        self.patch_header(patch.into_iter().collect(), store);
+        true
+    }
+
+    /// Sets members of the header and appends the patch that says so. A capable header gets its star confirmed first
+    /// (0.17), so that listings find it from the end of the file.
+    fn patch_header(&mut self, patch: Object, store: &mut dyn BlobStore) {
+        let release = self.release;
+        let Some(header) = self.header_mut() else { return };
+        for (key, value) in patch.iter() {
+            header.set(key.clone(), value.clone());
+        }
+        let checkpoint = release >= Release::V0_17 && !patch.contains("starred");
+        let starred = header.get("starred") == Some(&Value::Bool(true));
+        let capable = self.entries.first().is_some_and(header::star_capable);
+        if self.pending {
+            return self.rewrite(store);
+        }
+        if checkpoint && capable {
+            let star = [("starred", Value::Bool(starred))];
+            write_line(&header_patch(star.into_iter().collect()), &mut self.file);
+        }
+        write_line(&header_patch(patch), &mut self.file);
+    }
+
+    /// Makes sure that the file is what the session holds: rewrites a file of an older version.
+    pub fn ensure_on_disk(&mut self, store: &mut dyn BlobStore) {
+        if self.pending {
+            self.rewrite(store);
+        }
+    }
+
+    /// Rewrites the file.
+    pub fn rewrite(&mut self, store: &mut dyn BlobStore) {
+        let mut file = Vec::with_capacity(self.file.len());
+        for (number, entry) in self.entries.iter().enumerate() {
+            let record = stored(entry.clone(), self.origin(number), store, self.release, &mut self.tally);
+            write_line(&record, &mut file);
+        }
+        self.file = file;
+        self.pending = false;
+    }
+
+    /// Closes the session; answers the bytes of the file. Closing rewrites a file of an older version, even when nothing
+    /// was appended.
+    pub fn close(mut self, store: &mut dyn BlobStore) -> Vec<u8> {
+        self.ensure_on_disk(store);
+        self.file
+    }
+
+    /// References live in what was read only.
+    const fn origin(&self, entry: usize) -> Origin {
+        if entry < self.read { Origin::File } else { Origin::Session }
+    }
+
+    fn header_mut(&mut self) -> Option<&mut Object> {
+        self.entries.first_mut().and_then(Value::as_object_mut)
+    }
+
+    /// Writes one record at the end, or the whole file when that is due. The entries hold what the record says already.
+    fn write(&mut self, mut record: Value, origin: Origin, store: &mut dyn BlobStore) {
+        if self.pending {
+            return self.rewrite(store);
+        }
+        settle(&mut record, store, self.release, origin, &mut self.tally);
+        write_line(&prepare_counting(record, store, self.release, &mut self.tally), &mut self.file);
+    }
+
+    /// Takes native replay payloads out of assistant messages and patches the file accordingly.
+    fn sanitise(&mut self, store: &mut dyn BlobStore) {
+        let mut patches = Vec::new();
+        for entry in &mut self.entries {
+            if !has_replay_payload(&*entry) {
+                continue;
+            }
+            let id = entry.member("id").cloned().unwrap_or_default();
+            if let Some(message) = entry.as_object_mut().and_then(|entry| entry.get_mut("message")).and_then(Value::as_object_mut) {
+                drop_replay_payload(message);
+                patches.push(entry_patch(id, Value::Object(message.clone())));
+            }
+        }
+        // Where a rewrite is due it holds all of them.
+        if self.pending && !patches.is_empty() {
+            return self.rewrite(store);
+        }
+        for patch in patches {
+            self.write(patch, Origin::File, store);
+        }
+    }
+}
+
+/// True for an entry whose message opening sanitises (spec 01 §5.4).
+pub fn has_replay_payload<'v, V: View<'v>>(entry: V) -> bool {
+    EntryKind::of(entry) == EntryKind::Message
+        && entry.get("message").is_some_and(|message| {
+            Role::of(message) == Role::Assistant
+                && message
+                    .get("providerPayload")
+                    .and_then(|payload| payload.get("type"))
+                    .is_some_and(|kind| kind.is_str("openaiResponsesHistory"))
+        })
+}
+
+fn drop_replay_payload(message: &mut Object) {
+    message.remove("providerPayload");
+    if let Some(Value::Array(content)) = message.get_mut("content") {
+        for block in content.as_mut() {
+            if block.member("type").is_some_and(|kind| kind.is_str("thinking"))
+                && let Some(block) = block.as_object_mut()
+            {
+                block.remove("thinkingSignature");
+            }
+        }
+    }
+}
+
+fn header_patch(patch: Object) -> Value {
+    let members = [("type", Value::string("header_patch")), ("patch", Value::Object(patch))];
+    Value::Object(members.into_iter().collect())
+}
+
+fn entry_patch(entry_id: Value, message: Value) -> Value {
+    let patch: Object = [("message", message)].into_iter().collect();
+    let members = [("type", Value::string("entry_patch")), ("entryId", entry_id), ("patch", Value::Object(patch))];
+    Value::Object(members.into_iter().collect())
+}
+
+/// A name as it is stored: control characters are spaces, runs of spaces are one, trimmed, at most 1,000 units.
+pub fn sanitise_name(name: JsStr<'_>) -> JsString {
+    let mut spaced = Vec::with_capacity(name.as_bytes().len());
+    let mut bytes = name.as_bytes().iter().copied().peekable();
+    while let Some(byte) = bytes.next() {
+        let control = matches!(byte, 0..=0x1F | 0x7F) || byte == 0xC2 && bytes.next_if(|next| matches!(next, 0x80..=0x9F)).is_some();
+        match if control { b' ' } else { byte } {
+            b' ' if spaced.last() == Some(&b' ') => {}
+            byte => spaced.push(byte),
+        }
+    }
+    JsString::from_wtf8(text::prefix(text::trim(&spaced), LONGEST_NAME))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::stringify::to_text;
+    use crate::transcript::blobs::MemoryStore;
+    use crate::transcript::load::{Whole, load};
+    use crate::transcript::migrate::{Seeded, migrate};
+
+    const HEADER: &str = r#"{"type":"session","version":5,"id":"s","timestamp":"t","cwd":"/w"}"#;
+    const ASK: &str = r#"{"type":"message","id":"a","parentId":null,"timestamp":"t","message":{"role":"user","content":"x"}}"#;
+    const REPLAY: &str = r#"{"type":"message","id":"b","parentId":"a","timestamp":"t","message":{"role":"assistant","content":[{"type":"thinking","thinking":"x","thinkingSignature":"s"},7],"providerPayload":{"type":"openaiResponsesHistory"},"z":1}}"#;
+    const SANITISED: &str = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"x"},7],"z":1}"#;
+
+    fn open(text: &str) -> Opened {
+        let mut loaded = load(text.as_bytes(), Whole, Release::V0_17).unwrap().unwrap();
+        let from = migrate(&mut loaded, &mut Seeded::new(1)).unwrap().from;
+        Opened::begin(text.into(), loaded.entries, from, &mut MemoryStore::default(), Release::V0_17)
+    }
+    fn text(opened: &Opened) -> &str {
+        std::str::from_utf8(opened.file()).unwrap()
+    }
+    fn name(text: &str) -> String {
+        to_text(&Value::String(sanitise_name(JsStr::from(text))))
+    }
+
+    #[test]
+    fn an_appended_record_is_glued_to_a_line_without_end() {
+        let mut opened = open(&format!("{HEADER}\n{ASK}"));
+        opened.append(Value::parse(ASK.as_bytes()).unwrap(), &mut MemoryStore::default());
+        assert_eq!(text(&opened), format!("{HEADER}\n{ASK}{ASK}\n"));
+    }
+
+    #[test]
+    fn a_replay_payload_is_patched_away_at_once() {
+        let file = format!("{HEADER}\n{ASK}\n{REPLAY}\n");
+        let patch = format!(r#"{{"type":"entry_patch","entryId":"b","patch":{{"message":{SANITISED}}}}}"#);
+        assert_eq!(text(&open(&file)), format!("{file}{patch}\n"));
+        assert_eq!(text(&open(&format!("{file}{patch}\n"))), format!("{file}{patch}\n"));
+    }
+
+    #[test]
+    fn a_file_of_an_older_version_is_rewritten_by_the_first_write_or_by_closing() {
+        let header = HEADER.replace(":5", ":4");
+        let file = format!("{header}\n{ASK}\n");
+        let opened = open(&file);
+        assert_eq!(text(&opened), file);
+        assert!(opened.rewrite_pending());
+        assert_eq!(opened.close(&mut MemoryStore::default()), format!("{HEADER}\n{ASK}\n").into_bytes());
+        let mut opened = open(&file);
+        assert!(opened.set_name(JsStr::from("N"), NameSource::Auto, &mut MemoryStore::default()));
+        assert!(text(&opened).starts_with(&HEADER.replace("\"/w\"", r#""/w","title":"N","titleSource":"auto""#)));
+        assert!(!opened.rewrite_pending());
+        // With a replay payload to sanitise, opening itself is the first write.
+        let opened = open(&format!("{header}\n{ASK}\n{REPLAY}\n"));
+        assert!(text(&opened).ends_with(&format!("\"message\":{SANITISED}}}\n")) && !text(&opened).contains("entry_patch"));
+    }
+
+    #[test]
+    fn a_name_is_a_patch_and_the_user_s_own_stays() {
+        let mut store = MemoryStore::default();
+        let mut opened = open(&format!("{HEADER}\n"));
+        assert!(opened.set_name(JsStr::from("One"), NameSource::User, &mut store));
+        assert!(!opened.set_name(JsStr::from("Two"), NameSource::Auto, &mut store));
+        assert!(!opened.set_name(JsStr::from(" \n"), NameSource::User, &mut store));
+        assert_eq!(text(&opened), format!("{HEADER}\n{}\n", r#"{"type":"header_patch","patch":{"title":"One","titleSource":"user"}}"#));
+    }
+
+    #[test]
+    fn a_capable_header_gets_its_star_confirmed_before_another_patch() {
+        let header = HEADER.replace("\"id\"", "\"starredPatchVersion\":1,\"id\"");
+        let mut opened = open(&format!("{header}\n{}\n", r#"{"type":"header_patch","patch":{"starred":true}}"#));
+        assert!(opened.set_name(JsStr::from("N"), NameSource::User, &mut MemoryStore::default()));
+        let lines: Vec<&str> = text(&opened).lines().skip(2).collect();
+        assert_eq!(
+            lines,
+            [
+                r#"{"type":"header_patch","patch":{"starred":true}}"#,
+                r#"{"type":"header_patch","patch":{"title":"N","titleSource":"user"}}"#
+            ]
+        );
+    }
+
+    #[test]
+    fn names_are_sanitised() {
+        assert_eq!(name(" a\u{1}\u{7F}\u{85}  b\tc\u{A0}"), "\"a b c\"");
+        assert_eq!(name("é\u{2003}x"), "\"é\u{2003}x\"");
+        assert_eq!(name(&format!("{}😀", "a".repeat(999))), format!("\"{}\\ud83d\"", "a".repeat(999)));
+        assert_eq!(name("\u{1}\u{9F}"), "\"\"");
+    }
+
+    #[test]
+    fn what_looks_like_a_reference_in_an_appended_entry_stays() {
+        let entry = format!(r#"{{"type":"custom","customType":"k","data":"blob:sha256:{}","id":"x"}}"#, "0".repeat(64));
+        let mut opened = open(&format!("{HEADER}\n"));
+        let mut store = MemoryStore::default();
+        opened.append(Value::parse(entry.as_bytes()).unwrap(), &mut store);
+        opened.rewrite(&mut store);
+        assert_eq!(text(&opened), format!("{HEADER}\n{entry}\n"));
+        // Read again it is a reference, and its blob is missing.
+        let mut again = open(text(&opened));
+        again.rewrite(&mut store);
+        assert!(text(&again).contains("[Session resident imageUrl blob missing"));
+        assert_eq!(again.tally().lost_references, 1);
+    }
+}
