@@ -9,7 +9,7 @@ use crate::transcript::answer;
 use crate::transcript::blobs::{BlobStore, NoStore};
 use crate::transcript::load::{Loaded, Whole, load};
 use crate::transcript::migrate::{Numbered, Seeded, migrate};
-use crate::transcript::persist::{Tally, rewrite};
+use crate::transcript::persist::{Tally, rewrite, sanitise};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -74,7 +74,7 @@ fn write_transcript(args: &Args, new_file: Option<NewFile>, console: &mut Consol
     let seed = args.seed.unwrap_or_else(|| u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]]));
 
     let name = args.file.display();
-    let entries = match loaded.and_then(|loaded| migrated(loaded, seed)) {
+    let mut entries = match loaded.and_then(|loaded| migrated(loaded, seed)) {
         Ok(entries) if entries.is_empty() => {
             return Err(Failure::Refused(format!("{name}: gjc loads nothing of this file: it does not begin with a session header")));
         }
@@ -82,6 +82,7 @@ fn write_transcript(args: &Args, new_file: Option<NewFile>, console: &mut Consol
         Err(throw) => return Err(Failure::Refused(format!("{name}: gjc does not load this file, it throws {}: {throw}", throw.class()))),
     };
 
+    let sanitised = entries.iter_mut().filter_map(sanitise).count();
     let mut tally = Tally::default();
     let directory = console.options.blobs.as_deref().map(BlobDirectory::open).transpose();
     let mut directory = directory.map_err(|error| Failure::Operational(error.to_string()))?;
@@ -90,7 +91,7 @@ fn write_transcript(args: &Args, new_file: Option<NewFile>, console: &mut Consol
         None => &mut NoStore,
     };
     deliver(new_file, console, |out| rewrite(entries, store, release, &mut tally, out))?;
-    for note in notes(&tally, directory.as_ref()) {
+    for note in notes(sanitised, &tally, directory.as_ref()) {
         console.note(&format!("{name}: {note}"));
     }
     match directory.as_ref().and_then(BlobDirectory::failure) {
@@ -129,7 +130,7 @@ fn refused(refused: Refused) -> Failure {
 }
 
 /// What the person should know of the rewrite.
-fn notes(tally: &Tally, directory: Option<&BlobDirectory>) -> Vec<String> {
+fn notes(sanitised: usize, tally: &Tally, directory: Option<&BlobDirectory>) -> Vec<String> {
     let mut notes = Vec::new();
     match directory {
         None if tally.moved_out > 0 => notes.push(format!(
@@ -140,6 +141,7 @@ fn notes(tally: &Tally, directory: Option<&BlobDirectory>) -> Vec<String> {
         _ => {}
     }
     for (count, what) in [
+        (sanitised as u64, "messages held a provider's replay payload, which every opening takes out"),
         (tally.lost_references, "blob references were replaced by a placeholder, their blobs are missing"),
         (tally.cut_strings, "strings were cut at 500,000 units"),
         (tally.emptied_signatures, "signatures longer than 500,000 units were emptied"),

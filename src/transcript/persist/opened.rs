@@ -6,13 +6,13 @@
 
 use super::prepare::{drop_transient_details, prepare_counting};
 use super::rewrite::{stored, write_line};
+use super::sanitise::sanitise;
 use super::settle::{Origin, settle};
 use super::tally::Tally;
 use crate::finding::Release;
 use crate::json::{JsStr, JsString, Object, Value, View, text};
 use crate::transcript::EntryKind;
 use crate::transcript::blobs::BlobStore;
-use crate::transcript::entry::Role;
 use crate::transcript::header;
 
 /// Longest name of a session, in UTF-16 units.
@@ -184,13 +184,10 @@ impl Opened {
     fn sanitise(&mut self, store: &mut dyn BlobStore) {
         let mut patches = Vec::new();
         for entry in &mut self.entries {
-            if !has_replay_payload(&*entry) {
-                continue;
-            }
-            let id = entry.member("id").cloned().unwrap_or_default();
-            if let Some(message) = entry.as_object_mut().and_then(|entry| entry.get_mut("message")).and_then(Value::as_object_mut) {
-                drop_replay_payload(message);
-                patches.push(entry_patch(id, Value::Object(message.clone())));
+            if let Some(message) = sanitise(entry) {
+                let message = Value::Object(message.clone());
+                let id = entry.member("id").cloned().unwrap_or_default();
+                patches.push(entry_patch(id, message));
             }
         }
         // Where a rewrite is due it holds all of them.
@@ -199,31 +196,6 @@ impl Opened {
         }
         for patch in patches {
             self.write(patch, Origin::File, store);
-        }
-    }
-}
-
-/// True for an entry whose message opening sanitises (spec 01 §5.4).
-pub fn has_replay_payload<'v, V: View<'v>>(entry: V) -> bool {
-    EntryKind::of(entry) == EntryKind::Message
-        && entry.get("message").is_some_and(|message| {
-            Role::of(message) == Role::Assistant
-                && message
-                    .get("providerPayload")
-                    .and_then(|payload| payload.get("type"))
-                    .is_some_and(|kind| kind.is_str("openaiResponsesHistory"))
-        })
-}
-
-fn drop_replay_payload(message: &mut Object) {
-    message.remove("providerPayload");
-    if let Some(Value::Array(content)) = message.get_mut("content") {
-        for block in content.as_mut() {
-            if block.member("type").is_some_and(|kind| kind.is_str("thinking"))
-                && let Some(block) = block.as_object_mut()
-            {
-                block.remove("thinkingSignature");
-            }
         }
     }
 }
