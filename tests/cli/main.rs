@@ -1,0 +1,165 @@
+//! The program as a user runs it: what it prints and how it exits.
+
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may")]
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// The program with a bare environment, run in the repository.
+fn program() -> Command {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("gjc-fsck"));
+    command.env_clear().current_dir(env!("CARGO_MANIFEST_DIR"));
+    command
+}
+
+fn run(args: &[&str]) -> Output {
+    program().args(args).output().unwrap()
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn status(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+#[test]
+fn explain_answers_a_code() {
+    let output = run(&["explain", "managed_gc_journal_capacity_exceeded"]);
+    assert_eq!(status(&output), 0);
+    let page = out(&output);
+    let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    for said in ["not a broken or a missing one", "Remove nothing", "What gjc does", "exit bit 2", "spec 03 §14"] {
+        assert!(words.contains(said), "{said} is missing in:\n{page}");
+    }
+    assert!(!page.contains('\u{1b}'), "a pipe gets no colours");
+}
+
+#[test]
+fn explain_of_several_codes_as_json_is_a_list() {
+    let output = run(&["explain", "read-failed", "dangling_parent", "--format", "json"]);
+    let list: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(list[0]["name"], "read_failed");
+    assert_eq!(list[0]["token"], "read-failed");
+    assert_eq!(list[1]["severity"], "warning");
+}
+
+#[test]
+fn explain_of_an_unknown_name_shows_its_neighbours_and_exits_16() {
+    let output = run(&["explain", "danglin_parent"]);
+    assert_eq!(status(&output), 16);
+    assert!(err(&output).contains("dangling_parent"), "{}", err(&output));
+    assert!(out(&output).is_empty());
+}
+
+#[test]
+fn codes_lists_every_code_with_everything_that_is_known_of_it() {
+    let output = run(&["codes", "--format", "json"]);
+    assert_eq!(status(&output), 0);
+    let list: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(list.len(), 360);
+    for member in ["name", "area", "severity", "summary", "gjc", "help", "section", "since", "role"] {
+        assert!(list.iter().all(|code| code[member].as_str().is_some_and(|text| !text.is_empty())), "{member}");
+    }
+    let journal = list.iter().find(|code| code["name"] == "managed_gc_journal_capacity_exceeded").unwrap();
+    assert_eq!((&journal["class"], &journal["fatal"], &journal["releases"]), (&"C".into(), &true.into(), &serde_json::json!(["0.17"])));
+}
+
+#[test]
+fn codes_of_one_area() {
+    assert_eq!(out(&run(&["codes", "--area", "binding"])).lines().count(), 3);
+    let output = run(&["codes", "--area", "nowhere"]);
+    assert_eq!(status(&output), 16);
+    assert!(err(&output).contains("tool pairing"), "{}", err(&output));
+}
+
+#[test]
+fn records_prints_what_the_lenient_reader_yields() {
+    let output = run(&["records", "corpus/field/04-glued-two-complete.jsonl"]);
+    assert_eq!(status(&output), 0);
+    let records = out(&output);
+    assert_eq!(records.lines().count(), 4);
+    assert!(records.lines().all(|line| line.starts_with('{') && line.ends_with('}')));
+    assert!(!records.contains("aaaaaaa3\",\"parentId\":\"aaaaaaa2"), "the second record of the line is dropped");
+}
+
+#[test]
+fn records_reads_standard_input_and_keeps_what_is_no_object() {
+    let mut child = program().args(["records", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"{\"a\": 1e2}\nnull\n[1,]\n\"x\"\n-0\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(out(&output), "{\"a\":100}\nnull\n\"x\"\n0\n");
+}
+
+#[test]
+fn a_file_that_is_not_there_is_named_and_exits_8() {
+    for file in ["no/such/file.jsonl", "src"] {
+        let output = run(&["records", file]);
+        assert_eq!(status(&output), 8, "{file}");
+        assert!(err(&output).contains(file), "{}", err(&output));
+    }
+}
+
+#[test]
+fn wrong_usage_exits_16() {
+    for args in [
+        &["--no-such-option"][..],
+        &["explain"],
+        &["records"],
+        &["--format", "xml"],
+        &["--gjc", "0.16"],
+        &["--fail-on", "fatal"],
+        &["--severity", "dangling_parent"],
+        &["--severity", "no_such_code=error"],
+        &["--severity", "dangling_parent=fatal"],
+        &["--output", "json"],
+        &["--output", "json="],
+        &["--jobs", "0"],
+        &["--quick", "--connectivity-only"],
+        &["--quick", "codes"],
+    ] {
+        let output = run(args);
+        assert_eq!(status(&output), 16, "{args:?}: {}", err(&output));
+        assert!(out(&output).is_empty(), "{args:?}");
+        assert!(!err(&output).is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn the_severity_of_a_fatal_code_can_be_kept_but_not_lowered() {
+    let output = run(&["codes", "--severity", "binding_invalid=warning"]);
+    assert_eq!(status(&output), 16);
+    assert!(err(&output).contains("fatal"), "{}", err(&output));
+    assert_eq!(status(&run(&["codes", "--severity", "binding_invalid=error"])), 0);
+    assert_eq!(status(&run(&["codes", "--severity", "dangling_parent=info"])), 0);
+}
+
+#[test]
+fn help_and_version_are_answers() {
+    for args in [&["--help"][..], &["--version"], &["help", "check"], &["check", "--help"]] {
+        let output = run(args);
+        assert_eq!(status(&output), 0, "{args:?}");
+        assert!(out(&output).contains("gjc-fsck"), "{args:?}");
+    }
+}
+
+#[test]
+fn the_schema_that_is_printed_is_the_committed_one() {
+    let committed = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/report.schema.json")).unwrap();
+    assert_eq!(run(&["schema"]).stdout, committed);
+    assert_eq!(run(&["schema", "report"]).stdout, committed);
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let mut child = program().args(["codes", "--format", "json"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(err(&output), "");
+    assert_eq!(status(&output), 0);
+}
