@@ -15,6 +15,7 @@ pub mod explain;
 pub mod migrate;
 pub mod options;
 pub mod records;
+pub mod replay;
 pub mod schema;
 pub mod scope;
 
@@ -54,6 +55,8 @@ pub enum Command {
     Codes(codes::Args),
     /// Print each record that gjc's lenient reader yields, as its JSON.stringify text, one a line
     Records(records::Args),
+    /// Print the entries that gjc's loader makes of a transcript, patches folded in
+    Replay(replay::Args),
     /// Write the version-5 form of a transcript to standard output or into a new file
     Migrate(migrate::Args),
     /// Print the scope of a working directory: name, digest, binding, legacy names
@@ -73,6 +76,7 @@ pub fn dispatch(command: &Command, console: &mut Console) -> Result<Status, Fail
         Command::Explain(args) => explain::run(args, console),
         Command::Codes(args) => codes::run(args, console),
         Command::Records(args) => records::run(args, console),
+        Command::Replay(args) => replay::run(args, console),
         Command::Migrate(args) => migrate::run(args, console),
         Command::Scope(args) => scope::run(args, console),
         Command::Schema(args) => schema::run(args, console),

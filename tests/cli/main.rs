@@ -97,6 +97,29 @@ fn records_reads_standard_input_and_keeps_what_is_no_object() {
 }
 
 #[test]
+fn replay_folds_patches_into_the_entries() {
+    let output = run(&["replay", "corpus/field/57-header-patch-ok.jsonl", "--json"]);
+    assert_eq!(status(&output), 0);
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let entries = answer["entries"].as_array().unwrap();
+    assert_eq!(entries[0]["type"], "session");
+    assert!(entries.iter().all(|entry| entry["type"] != "header_patch"), "{answer}");
+    let lines = out(&run(&["replay", "corpus/field/57-header-patch-ok.jsonl"]));
+    assert_eq!(lines.lines().count(), entries.len());
+}
+
+#[test]
+fn replay_says_what_gjc_throws() {
+    let file = "corpus/field/18-version-6.jsonl";
+    let output = run(&["replay", file, "--json"]);
+    assert_eq!(out(&output), "{\"throws\":\"Unsupported session version: 6\"}\n");
+    assert_eq!(status(&output), 4);
+    let output = run(&["replay", file]);
+    assert_eq!(status(&output), 4);
+    assert!(err(&output).contains("Unsupported session version: 6"), "{}", err(&output));
+}
+
+#[test]
 fn a_file_that_is_not_there_is_named_and_exits_8() {
     for file in ["no/such/file.jsonl", "src"] {
         let output = run(&["records", file]);
