@@ -18,6 +18,8 @@ use gjc_fsck::transcript::answer;
 use gjc_fsck::transcript::context::answer::{LeafName, contexts};
 use gjc_fsck::transcript::inspect::{self, Looked, Options, Reason, Verdict};
 use gjc_fsck::transcript::migrate::Numbered;
+use gjc_fsck::transcript::open::{self, ManagedFile, Opening, Workspace};
+use gjc_fsck::transcript::readers;
 use std::collections::HashMap;
 use std::path::Path;
 use support::place::Place;
@@ -146,6 +148,64 @@ fn strict_verdict(wanted: Option<&Value>, verdict: Result<&Verdict, &Reason>) ->
         Ok(Verdict::Error(reason)) | Err(reason) => error(reason),
     };
     same(&json(wanted.ok_or("no S")?), &got).map_err(|why| format!("S: {why} ({verdict:?})"))
+}
+
+/// Bytes at a place to what opening does, with an explicit destination and from the managed root.
+#[test]
+fn open() {
+    let release = Release::V0_15;
+    run("open", |case| {
+        let place = Place::of(case);
+        let said = |key| case.get("path").and_then(|path| path.member(key));
+        let looked = inspect::file(&Real, &place.path, Options::new(release));
+        strict_verdict(case.expect("S"), looked.as_ref().map(|looked| &looked.inspected.verdict))?;
+
+        let missing = looked.as_ref().err().map(|reason| Verdict::Error(reason.clone()));
+        let verdict = looked.as_ref().map_or_else(|_| missing.as_ref().unwrap(), |looked| &looked.inspected.verdict);
+        let loaded = looked.as_ref().ok().and_then(|looked| looked.inspected.loaded.as_ref().ok());
+        let staged = place.path.components().any(|part| part.as_os_str() == ".staging");
+        opening(case.expect("open"), &open::explicit(verdict, loaded, staged, release)).map_err(|why| format!("open: {why}"))?;
+
+        let bytes = case.input();
+        let (malformed, header_cwd) = readers::managed::inspect(&bytes[..]).unwrap();
+        let file = ManagedFile {
+            staged,
+            symlink: said("symlink_to_input").is_some(),
+            links: said("hard_links").and_then(View::as_f64).map_or(1, |links| links as u64),
+            inside: said("outside").is_none(),
+            listed_place: said("sub").is_none() && place.path.extension().is_some_and(|extension| extension == "jsonl"),
+            malformed: malformed.is_err(),
+            first_bytes: &bytes,
+            header_cwd: header_cwd.as_deref(),
+        };
+        let managed = open::managed(verdict, loaded, &file, workspace, release);
+        opening(case.expect("M"), &managed.opening).map_err(|why| format!("M: {why}"))?;
+        match case.expect("M_context").is_some() == managed.context_throws {
+            true => Ok(()),
+            false => Err(format!("M_context: throws {}", managed.context_throws)),
+        }
+    });
+}
+
+/// Where the workspaces of the suite `open` lead (`tests/vectors/README.md`); its folder is that of `/w/app`.
+fn workspace(cwd: &[u8]) -> Workspace {
+    match cwd {
+        b"/w/app" | b"/w/app/" | b"/w/second/../app" | b"/w/link" => Workspace::Same,
+        b"/w/app/inner" | b"/w/second" => Workspace::Other,
+        b"/w/file" => Workspace::NotADirectory,
+        _ => Workspace::Missing,
+    }
+}
+
+/// Compares an opening with `"opened"`, `{"error":…}` or `{"throws":true,"code":…}`.
+fn opening(wanted: Option<&Value>, got: &Opening) -> Result<(), String> {
+    let got = match got {
+        Opening::Opens => r#""opened""#.to_owned(),
+        Opening::Refused(message) => format!(r#"{{"error":"{message}"}}"#),
+        Opening::Throws { code: None } => r#"{"throws":true}"#.to_owned(),
+        Opening::Throws { code: Some(code) } => format!(r#"{{"throws":true,"code":"{code}"}}"#),
+    };
+    same(&json(wanted.ok_or("not expected")?), &got)
 }
 
 /// Compares an answer with `expect.entries` or `expect.throws`.

@@ -16,6 +16,7 @@ pub mod ids;
 pub mod inspect;
 pub mod load;
 pub mod migrate;
+pub mod open;
 pub mod patch;
 pub mod persist;
 pub mod readers;
