@@ -8,6 +8,8 @@
     reason = "a test reads its own files and tells what it found"
 )]
 
+#[path = "suites/persist.rs"]
+mod persist;
 mod support;
 
 use gjc_fsck::finding::Release;

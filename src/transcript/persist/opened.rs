@@ -13,7 +13,12 @@ use crate::finding::Release;
 use crate::json::{JsStr, JsString, Object, Value, View, text};
 use crate::transcript::EntryKind;
 use crate::transcript::blobs::BlobStore;
+use crate::transcript::facts::Fact;
+use crate::transcript::hazard::Hazards;
 use crate::transcript::header;
+use crate::transcript::inspect::{self, Cause, EAGER_MAX, Options, Reason, Verdict};
+use crate::transcript::load::{Whole, load};
+use crate::transcript::migrate::{IdSource, migrate};
 
 /// Longest name of a session, in UTF-16 units.
 const LONGEST_NAME: usize = 1_000;
@@ -51,10 +56,73 @@ pub struct Opened {
     tally: Tally,
 }
 
+/// Why gjc does not open a transcript for writing. Nothing was written.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Refusal {
+    /// Strict inspection refuses it.
+    #[error("Could not open session: {}", .0.token())]
+    Inspection(Reason),
+    /// Inspection accepts it, and opening throws (spec 01 §2.5).
+    #[error("{0}")]
+    Throws(OpenThrow),
+}
+
+/// What opening throws behind inspection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum OpenThrow {
+    /// A replay payload stands over content that is no array or holds `null`.
+    #[error("TypeError: the replay payload of a message cannot be taken out")]
+    ReplayPayload,
+    /// A blob reference is longer than a file name may be (0.15).
+    #[error("ENAMETOOLONG")]
+    LongReference,
+    /// A blob reference holds a NUL (0.15).
+    #[error("TypeError: a blob reference holds a NUL")]
+    NulReference,
+}
+
+/// What throws before anything is written, whatever the context is.
+fn throws(facts: &[Fact]) -> Option<OpenThrow> {
+    let any = |hazard| facts.iter().any(|fact| fact.hazards.any(hazard));
+    // References are looked up when entries become resident, payloads are taken out afterwards.
+    if any(Hazards::NUL_REFERENCE) {
+        Some(OpenThrow::NulReference)
+    } else if any(Hazards::LONG_REFERENCE) {
+        Some(OpenThrow::LongReference)
+    } else {
+        any(Hazards::REPLAY_PAYLOAD).then_some(OpenThrow::ReplayPayload)
+    }
+}
+
+/// Opens a transcript for writing at an explicit destination. `ids` gives version-1 entries their ids.
+///
+/// # Errors
+/// Why gjc does not.
+pub fn open_for_writing(file: Vec<u8>, ids: &mut impl IdSource, store: &mut dyn BlobStore, release: Release) -> Result<Opened, Refusal> {
+    let size = file.len() as u64;
+    let malformed = |cause| Refusal::Inspection(Reason::Malformed(cause));
+    if size > EAGER_MAX {
+        return Err(Refusal::Inspection(Reason::Oversized { size }));
+    }
+    // Memory can be read; an answer without entries would be refused below.
+    let inspected = inspect::bytes(&file[..], size, Options::new(release)).map_err(|_| Refusal::Inspection(Reason::ReadFailed))?;
+    if let Verdict::Error(reason) = inspected.verdict {
+        return Err(Refusal::Inspection(reason));
+    }
+    if let Some(throws) = inspected.loaded.ok().and_then(|loaded| throws(&loaded.entries)) {
+        return Err(Refusal::Throws(throws));
+    }
+    let mut loaded = load(&file[..], Whole, release)
+        .map_err(|_| Refusal::Inspection(Reason::ReadFailed))?
+        .map_err(|throw| malformed(Cause::Load(throw)))?;
+    let migrated = migrate(&mut loaded, ids).map_err(|throw| malformed(Cause::Migration(throw)))?;
+    Ok(Opened::begin(file, loaded.entries, migrated.from, store, release))
+}
+
 impl Opened {
     /// Goes on where reading and inspecting ended: `entries` are those of `file`, migrated from version `from`; the first
     /// one is the header. Sanitises replay payloads, which already writes.
-    pub(super) fn begin(file: Vec<u8>, entries: Vec<Value>, from: f64, store: &mut dyn BlobStore, release: Release) -> Self {
+    fn begin(file: Vec<u8>, entries: Vec<Value>, from: f64, store: &mut dyn BlobStore, release: Release) -> Self {
         let read = entries.len();
         let mut opened = Opened { file, entries, read, release, pending: from < header::CURRENT_VERSION, tally: Tally::default() };
         opened.sanitise(store);
@@ -230,8 +298,7 @@ mod tests {
     use super::*;
     use crate::json::stringify::to_text;
     use crate::transcript::blobs::MemoryStore;
-    use crate::transcript::load::{Whole, load};
-    use crate::transcript::migrate::{Seeded, migrate};
+    use crate::transcript::migrate::Seeded;
 
     const HEADER: &str = r#"{"type":"session","version":5,"id":"s","timestamp":"t","cwd":"/w"}"#;
     const ASK: &str = r#"{"type":"message","id":"a","parentId":null,"timestamp":"t","message":{"role":"user","content":"x"}}"#;
@@ -239,15 +306,32 @@ mod tests {
     const SANITISED: &str = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"x"},7],"z":1}"#;
 
     fn open(text: &str) -> Opened {
-        let mut loaded = load(text.as_bytes(), Whole, Release::V0_17).unwrap().unwrap();
-        let from = migrate(&mut loaded, &mut Seeded::new(1)).unwrap().from;
-        Opened::begin(text.into(), loaded.entries, from, &mut MemoryStore::default(), Release::V0_17)
+        open_for_writing(text.into(), &mut Seeded::new(1), &mut MemoryStore::default(), Release::V0_17).unwrap()
+    }
+    fn refusal(text: &str, release: Release) -> String {
+        open_for_writing(text.into(), &mut Seeded::new(1), &mut MemoryStore::default(), release).err().unwrap().to_string()
     }
     fn text(opened: &Opened) -> &str {
         std::str::from_utf8(opened.file()).unwrap()
     }
     fn name(text: &str) -> String {
         to_text(&Value::String(sanitise_name(JsStr::from(text))))
+    }
+
+    #[test]
+    fn what_inspection_refuses_is_not_opened() {
+        for text in ["", "{}\n", &format!("{HEADER}\n{{\n"), &format!("{HEADER}\n \n"), &format!("{HEADER}\n{{\"type\":\"x\"}}\n")] {
+            assert_eq!(refusal(text, Release::V0_17), "Could not open session: malformed");
+        }
+    }
+
+    #[test]
+    fn what_throws_behind_inspection_is_not_opened() {
+        let replay = REPLAY.replace("[{\"type\":\"thinking\",\"thinking\":\"x\",\"thinkingSignature\":\"s\"},7]", "\"text\"");
+        assert!(refusal(&format!("{HEADER}\n{replay}\n"), Release::V0_17).starts_with("TypeError"));
+        let long = ASK.replace("\"x\"", &format!("[{{\"type\":\"image\",\"data\":\"blob:sha256:{}\"}}]", "z".repeat(256)));
+        assert_eq!(refusal(&format!("{HEADER}\n{long}\n"), Release::V0_15), "ENAMETOOLONG");
+        assert_eq!(open(&format!("{HEADER}\n{long}\n")).entries().len(), 2);
     }
 
     #[test]
@@ -317,7 +401,10 @@ mod tests {
 
     #[test]
     fn what_looks_like_a_reference_in_an_appended_entry_stays() {
-        let entry = format!(r#"{{"type":"custom","customType":"k","data":"blob:sha256:{}","id":"x"}}"#, "0".repeat(64));
+        let entry = format!(
+            r#"{{"type":"custom","customType":"k","data":"blob:sha256:{}","id":"x","parentId":null,"timestamp":"t"}}"#,
+            "0".repeat(64)
+        );
         let mut opened = open(&format!("{HEADER}\n"));
         let mut store = MemoryStore::default();
         opened.append(Value::parse(entry.as_bytes()).unwrap(), &mut store);
