@@ -189,6 +189,45 @@ fn open() {
     });
 }
 
+/// What 0.17 does otherwise than 0.15: every answer of both releases. (What a rewrite stores is judged with `persist`.)
+#[test]
+fn n17() {
+    run("n17", |case| {
+        for release in [Release::V0_15, Release::V0_17] {
+            let wanted = case.expect(release.text()).ok_or("a release is missing")?;
+            release_answers(case, wanted, release).map_err(|why| format!("{}: {why}", release.text()))?;
+        }
+        Ok(())
+    });
+}
+
+fn release_answers(case: &Case, wanted: &Value, release: Release) -> Result<(), String> {
+    let looked = strict_inspection(case, Options::new(release));
+    strict_verdict(wanted.member("S"), looked.as_ref().map(|looked| &looked.inspected.verdict))?;
+    if let Some(entries) = wanted.member("entries") {
+        let answer = answer::replay(&case.input()[..], release).map_err(|error| error.to_string())?;
+        let got = Value::parse(&answer).and_then(|answer| answer.member("entries").cloned()).ok_or("no entries")?;
+        same(&json(entries), &json(&got))?;
+    }
+    if let (Some(wanted), Ok(looked)) = (wanted.member("open"), &looked) {
+        let inspected = &looked.inspected;
+        opening(Some(wanted), &open::explicit(&inspected.verdict, inspected.loaded.as_ref().ok(), false, release))?;
+    }
+    let leaves: Vec<LeafName> = case.get("leaves").and_then(Value::as_array).unwrap_or_default().iter().map(leaf).collect();
+    let asked: Vec<LeafName> = [LeafName::Last].into_iter().chain(leaves).collect();
+    let answers = contexts(&case.input()[..], release, &asked, &mut Numbered::default()).map_err(|error| error.to_string())?;
+    let leaves = wanted.member("leaves").and_then(Value::as_array).unwrap_or_default();
+    for (wanted, answer) in wanted.member("default").into_iter().chain(leaves).zip(&answers) {
+        let answer = Value::parse(answer).ok_or("the answer is no JSON")?;
+        match (wanted.member("context"), answer.member("context")) {
+            (Some(want), Some(got)) => same(&json(want), &json(got))?,
+            (None, None) if wanted.member("throws").is_some() && answer.member("throws").is_some() => {}
+            _ => return Err(format!("want {}, got {}", json(wanted), json(&answer))),
+        }
+    }
+    Ok(())
+}
+
 /// Where the workspaces of the suite `open` lead (`tests/vectors/README.md`); its folder is that of `/w/app`.
 fn workspace(cwd: &[u8]) -> Workspace {
     match cwd {
