@@ -107,6 +107,28 @@ impl Code {
     }
 }
 
+impl Code {
+    /// What most codes of an area share; a declaration names what is its own.
+    pub const fn of_area(area: &'static str) -> Self {
+        Code {
+            name: "",
+            token: None,
+            area,
+            severity: Severity::Info,
+            fatal: false,
+            class: None,
+            role: Role::Diagnostic,
+            releases: Releases::Both,
+            verdict: "",
+            summary: "",
+            gjc: "",
+            help: "",
+            section: "",
+            since: "0.1.0",
+        }
+    }
+}
+
 impl PartialEq for Code {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name

@@ -1,59 +1,48 @@
 //! Codes of the area *binding* (spec 05).
 
-use crate::finding::{Code, Releases, Role, Severity};
+use crate::finding::{Code, Severity};
+
+/// What the codes of this area have in common.
+const AREA: Code = Code::of_area("binding");
 
 /// `binding_missing`
 pub static BINDING_MISSING: Code = Code {
     name: "binding_missing",
-    token: None,
-    area: "binding",
     severity: Severity::Warning,
-    fatal: false,
-    class: None,
-    role: Role::Diagnostic,
-    releases: Releases::Both,
     verdict: "resolve accepts and the next write creates it; discovery `managed_gc_scope_authority_mismatch` (0.17)",
     summary: "A scope has no binding file.",
     gjc: "Sessions work, and the next write creates the file. In 0.17 garbage collection refuses the whole profile until then.",
     help: "Start gjc once in that workspace.",
     section: "02 §3.2.1; 03 §13",
-    since: "0.1.0",
+    ..AREA
 };
 
 /// `binding_invalid`
 pub static BINDING_INVALID: Code = Code {
     name: "binding_invalid",
     token: Some("binding_invalid"),
-    area: "binding",
     severity: Severity::Error,
     fatal: true,
-    class: None,
-    role: Role::Diagnostic,
-    releases: Releases::Both,
     verdict: "resolve, prepare, list, open refuse; discovery `managed_gc_scope_authority_mismatch`",
     summary: "The binding file of a scope cannot be used.",
     gjc: "gjc refuses the workspace: its sessions are neither listed nor resumed nor started. 0.17's garbage collection refuses the whole profile.",
     help: "The transcripts are intact. With gjc stopped, restore the binding file from a backup, or write its content again in the exact canonical form that the message names. Never remove the scope.",
     section: "02 §3.2",
-    since: "0.1.0",
+    ..AREA
 };
 
 /// `binding_conflict`
 pub static BINDING_CONFLICT: Code = Code {
     name: "binding_conflict",
     token: Some("binding_conflict"),
-    area: "binding",
     severity: Severity::Error,
     fatal: true,
-    class: None,
-    role: Role::Diagnostic,
-    releases: Releases::Both,
     verdict: "resolve refuses; discovery `managed_gc_scope_authority_mismatch`",
     summary: "The binding file belongs to another workspace or another directory.",
     gjc: "gjc refuses the workspace, because the scope seems to be someone else's. 0.17's garbage collection refuses the whole profile.",
     help: "The directory was copied or renamed. Move it back to the name that the message computes. Do not edit the digest.",
     section: "02 §3.2.4",
-    since: "0.1.0",
+    ..AREA
 };
 
 /// Every code of this area.

@@ -1,59 +1,46 @@
 //! Codes of the area *dialect* (spec 05).
 
-use crate::finding::{Code, Releases, Role, Severity};
+use crate::finding::{Code, Severity};
+
+/// What the codes of this area have in common.
+const AREA: Code = Code::of_area("dialect");
 
 /// `not_a_session`
 pub static NOT_A_SESSION: Code = Code {
     name: "not_a_session",
-    token: None,
-    area: "dialect",
     severity: Severity::Error,
     fatal: true,
-    class: None,
-    role: Role::Diagnostic,
-    releases: Releases::Both,
     verdict: "L `[]`; S `malformed`; replaces `header_not_first`",
     summary: "The file is JSON lines, but not a gjc session.",
     gjc: "gjc loads nothing from it and refuses to resume it (`malformed`). It does not overwrite it.",
     help: "Keep the file; it belongs to another program. Move it out of the session directory.",
     section: "01 §2.2",
-    since: "0.1.0",
+    ..AREA
 };
 
 /// `foreign_title_record`
 pub static FOREIGN_TITLE_RECORD: Code = Code {
     name: "foreign_title_record",
-    token: None,
-    area: "dialect",
     severity: Severity::Error,
     fatal: true,
-    class: None,
-    role: Role::Diagnostic,
-    releases: Releases::Both,
     verdict: "L `[]`; S `malformed`; replaces `header_not_first`",
     summary: "The file begins with a title record of oh-my-pi, before its header.",
     gjc: "gjc loads nothing from it and refuses to resume it (`malformed`).",
     help: "Make a copy without the first line for gjc, and keep the original for oh-my-pi.",
     section: "field P12, D",
-    since: "0.1.0",
+    ..AREA
 };
 
 /// `dialect_detected`
 pub static DIALECT_DETECTED: Code = Code {
     name: "dialect_detected",
-    token: None,
-    area: "dialect",
     severity: Severity::Info,
-    fatal: false,
-    class: None,
-    role: Role::Diagnostic,
-    releases: Releases::Both,
     verdict: "explains the other findings",
     summary: "The file was written by another tool of the same family.",
     gjc: "Nothing by itself; it explains the other findings on this file.",
     help: "Keep the original for the tool that wrote it, and work with a copy in gjc.",
     section: "field D",
-    since: "0.1.0",
+    ..AREA
 };
 
 /// Every code of this area.

@@ -1,185 +1,128 @@
 //! Codes of the area *tree* (spec 05).
 
-use crate::finding::{Code, Releases, Role, Severity};
+use crate::finding::{Code, Severity};
+
+/// What the codes of this area have in common.
+const AREA: Code = Code::of_area("tree");
 
 /// `duplicate_entry_id`
 pub static DUPLICATE_ENTRY_ID: Code = Code {
     name: "duplicate_entry_id",
-    token: None,
-    area: "tree",
     severity: Severity::Warning,
-    fatal: false,
-    class: None,
-    role: Role::Diagnostic,
-    releases: Releases::Both,
     verdict: "the last one owns the id, the earlier is unreachable; R `bounded_scan_duplicate`",
     summary: "Two entries have the same id.",
     gjc: "The later one owns the id; the earlier is unreachable. Above 128 MiB the file is refused (`bounded_scan_duplicate`).",
     help: "If the bytes are equal nothing is lost. If they differ, give the earlier entry another id in a copy to see it again.",
     section: "01 §7.1, §7.3",
-    since: "0.1.0",
+    ..AREA
 };
 
 /// `dangling_parent`
 pub static DANGLING_PARENT: Code = Code {
     name: "dangling_parent",
-    token: None,
-    area: "tree",
     severity: Severity::Warning,
-    fatal: false,
-    class: None,
-    role: Role::Diagnostic,
-    releases: Releases::Both,
     verdict: "history before it is not in the context of that branch; R `bounded_scan_missing_parent`",
     summary: "An entry's parent is not in the file, so the history before it is cut off.",
     gjc: "gjc opens the session and shows only what follows this entry; the cut-off messages stay in the file. Above 128 MiB the file is refused.",
     help: "Look at the related place first: usually a damaged line held the parent. Else, in a copy, let the entry name the nearest earlier entry as parent. Do this before you continue the session.",
     section: "01 §7.3; 04 §9.2",
-    since: "0.1.0",
+    ..AREA
 };
 
 /// `parent_cycle`
 pub static PARENT_CYCLE: Code = Code {
     name: "parent_cycle",
-    token: None,
-    area: "tree",
     severity: Severity::Warning,
-    fatal: false,
-    class: None,
-    role: Role::Diagnostic,
-    releases: Releases::Both,
     verdict: "the walk stops at the repeat; tree order is arbitrary",
     summary: "Following the parents of an entry leads back to itself.",
     gjc: "gjc stops at the repeat, so the order of the history is arbitrary and part of it may be missing.",
     help: "In a copy, let the first entry of the cycle name the entry before it in the file as its parent.",
     section: "01 §7.3",
-    since: "0.1.0",
+    ..AREA
 };
 
 /// `parent_after_child`
 pub static PARENT_AFTER_CHILD: Code = Code {
     name: "parent_after_child",
-    token: None,
-    area: "tree",
     severity: Severity::Info,
-    fatal: false,
-    class: None,
-    role: Role::Diagnostic,
-    releases: Releases::Both,
     verdict: "followed normally",
     summary: "An entry's parent stands later in the file.",
     gjc: "Nothing breaks: gjc follows it as usual. Above 128 MiB the file is refused.",
     help: "Nothing needs to be done.",
     section: "01 §7.3",
-    since: "0.1.0",
+    ..AREA
 };
 
 /// `unreachable_branch`
 pub static UNREACHABLE_BRANCH: Code = Code {
     name: "unreachable_branch",
-    token: None,
-    area: "tree",
     severity: Severity::Info,
-    fatal: false,
-    class: None,
-    role: Role::Diagnostic,
-    releases: Releases::Both,
     verdict: "not in the default context",
     summary: "The file holds entries that are not part of the current conversation.",
     gjc: "They are not sent to the model. They stay reachable in `/tree`.",
     help: "Nothing needs to be done: this is normal after branching. If other findings name a lost parent, look there.",
     section: "01 §7",
-    since: "0.1.0",
+    ..AREA
 };
 
 /// `leaf_without_history`
 pub static LEAF_WITHOUT_HISTORY: Code = Code {
     name: "leaf_without_history",
-    token: None,
-    area: "tree",
     severity: Severity::Warning,
-    fatal: false,
-    class: None,
-    role: Role::Diagnostic,
-    releases: Releases::Both,
     verdict: "resume shows an empty conversation",
     summary: "The file holds messages, but the last entry leads to none of them.",
     gjc: "Resuming shows an empty conversation, and continuing starts a new branch beside the old one.",
     help: "Open `/tree` and choose the branch with the messages before you write anything, or remove the stray last entry in a copy.",
     section: "01 §7.1, §9.1",
-    since: "0.1.0",
+    ..AREA
 };
 
 /// `leaf_behind_tip`
 pub static LEAF_BEHIND_TIP: Code = Code {
     name: "leaf_behind_tip",
-    token: None,
-    area: "tree",
     severity: Severity::Warning,
-    fatal: false,
-    class: None,
-    role: Role::Diagnostic,
-    releases: Releases::Both,
     verdict: "resume continues the shorter branch",
     summary: "The last entry belongs to an older branch than the one with the most recent work.",
     gjc: "Resuming continues the shorter branch; the longer one stays in the file, out of sight.",
     help: "Choose the longer branch in `/tree` after resuming, before you write anything.",
     section: "01 §7.1",
-    since: "0.1.0",
+    ..AREA
 };
 
 /// `interleaved_branches`
 pub static INTERLEAVED_BRANCHES: Code = Code {
     name: "interleaved_branches",
-    token: None,
-    area: "tree",
     severity: Severity::Info,
-    fatal: false,
-    class: None,
-    role: Role::Diagnostic,
-    releases: Releases::Both,
     verdict: "two writers shared the file",
     summary: "Two branches were written alternately, as two gjc windows on one session do.",
     gjc: "Both branches are kept; resuming continues the one that was written last.",
     help: "Look at both branches in `/tree`. Fork a session instead of opening it twice.",
     section: "01 §7",
-    since: "0.1.0",
+    ..AREA
 };
 
 /// `shared_history`
 pub static SHARED_HISTORY: Code = Code {
     name: "shared_history",
-    token: None,
-    area: "tree",
     severity: Severity::Info,
-    fatal: false,
-    class: None,
-    role: Role::Diagnostic,
-    releases: Releases::Both,
     verdict: "statistics count them twice",
     summary: "Two transcripts share entries, because one was made from the other.",
     gjc: "Nothing breaks. Usage statistics count the shared entries twice.",
     help: "Nothing needs to be done.",
     section: "04 §9.1",
-    since: "0.1.0",
+    ..AREA
 };
 
 /// `label_target_missing`
 pub static LABEL_TARGET_MISSING: Code = Code {
     name: "label_target_missing",
-    token: None,
-    area: "tree",
     severity: Severity::Info,
-    fatal: false,
-    class: None,
-    role: Role::Diagnostic,
-    releases: Releases::Both,
     verdict: "ignored",
     summary: "A label names an entry that is not in the file.",
     gjc: "gjc ignores the label.",
     help: "Nothing needs to be done.",
     section: "01 §7.1",
-    since: "0.1.0",
+    ..AREA
 };
 
 /// Every code of this area.
