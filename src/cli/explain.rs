@@ -2,6 +2,8 @@
 
 use super::options::Format;
 use super::{Console, Failure, Status};
+use crate::check;
+use crate::render::explain;
 use crate::report::reference::{self, CodeEntry, Found};
 use std::io;
 
@@ -19,9 +21,11 @@ pub struct Args {
 /// A name that no code and no token has (its neighbours are named), or the answer cannot be written.
 pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let mut found = Vec::new();
+    let mut words = Vec::new();
     for name in &args.codes {
         match reference::find(name) {
             Found::Codes(codes) => found.extend(codes),
+            Found::Word(word) => words.push(word),
             Found::Nothing { neighbours } => {
                 let near = match neighbours.is_empty() {
                     true => "`gjc-fsck codes` lists every code".to_owned(),
@@ -34,16 +38,15 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let (json, colour, width) = (console.options.format == Format::Json, console.colour(), console.environment.width);
     let out = console.out();
     if json {
-        let entries: Vec<CodeEntry> = found.into_iter().map(CodeEntry::from).collect();
+        // A word of gjc is answered by the codes that lead to it.
+        let led = words.iter().flat_map(|word| word.codes).filter_map(|name| check::code(name));
+        let entries: Vec<CodeEntry> = found.into_iter().chain(led).map(CodeEntry::from).collect();
         serde_json::to_writer_pretty(&mut *out, &entries).map_err(io::Error::from)?;
         writeln!(out)?;
         return Ok(Status::CLEAN);
     }
-    for (at, code) in found.into_iter().enumerate() {
-        if at > 0 {
-            writeln!(out)?;
-        }
-        out.write_all(crate::render::explain::code(code, colour, width).as_bytes())?;
-    }
+    let pages = found.into_iter().map(|code| explain::code(code, colour, width));
+    let pages = pages.chain(words.into_iter().map(|word| explain::word(word, colour, width)));
+    out.write_all(pages.collect::<Vec<_>>().join("\n").as_bytes())?;
     Ok(Status::CLEAN)
 }

@@ -2,7 +2,8 @@
 
 use super::style::{Palette, wrap};
 use crate::finding::{Class, Code, Role};
-use crate::report::reference::{level, releases};
+use crate::report::reference::{leading_to, level, releases};
+use crate::report::vocabulary::Word;
 use std::fmt::Write;
 
 /// The page of one code, for a terminal of `width` columns.
@@ -18,10 +19,26 @@ pub fn code(code: &Code, colour: bool, width: usize) -> String {
     };
     section("What gjc does", code.gjc);
     section("What to do", code.help);
+    let leading = leading_to(code);
+    if !leading.is_empty() {
+        let names: Vec<&str> = leading.iter().map(|code| code.name).collect();
+        section("Findings that lead to this answer", &names.join(", "));
+    }
     for note in notes(code) {
         let _ = write!(page, "\n  {}", wrap(&note, 2, width));
     }
     page.push('\n');
+    page
+}
+
+/// The page of a word of gjc that is no code.
+pub fn word(word: &Word, colour: bool, width: usize) -> String {
+    let palette = Palette::new(colour);
+    let width = width.min(100);
+    let mut page = format!("{}\n{}\n", palette.strong(word.name), wrap(word.meaning, 0, width));
+    if !word.codes.is_empty() {
+        let _ = writeln!(page, "\n{}\n  {}", palette.faint("Findings that say more"), wrap(&word.codes.join(", "), 2, width));
+    }
     page
 }
 

@@ -8,6 +8,7 @@ pub mod build;
 pub mod reference;
 pub mod settings;
 pub mod status;
+pub mod vocabulary;
 
 pub use build::{Audit, build};
 pub use settings::{FailOn, Settings};

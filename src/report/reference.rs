@@ -1,5 +1,6 @@
 //! The table of codes as other forms show it: `explain`, `codes`, `reports/codes.md`, the schema.
 
+use super::vocabulary::{Word, word_named};
 use crate::check;
 use crate::finding::{Class, Code, Releases, Role, Severity};
 use schemars::JsonSchema;
@@ -92,6 +93,8 @@ pub fn schema() -> schemars::Schema {
 pub enum Found {
     /// The codes that this name leads to; the one with exactly this name first.
     Codes(Vec<&'static Code>),
+    /// No code, but a word that gjc prints.
+    Word(&'static Word),
     /// No code and no token has this name.
     Nothing {
         /// Names that look like it, best first, at most five.
@@ -102,8 +105,8 @@ pub enum Found {
 /// The codes with this name or with this token of gjc. A suffix that gjc appends to a token (`…:<role>/<name>`, `…: 6`) may
 /// be given with it.
 pub fn find(asked: &str) -> Found {
-    let asked = asked.trim().trim_matches('`');
-    let stem = asked.split_once(':').map_or(asked, |(stem, _)| stem);
+    let asked = asked.trim().trim_matches('`').trim_start_matches("prepare:");
+    let stem = asked.split([':', '(']).next().unwrap_or(asked);
     let snake: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
     let mut codes: Vec<&'static Code> = Vec::new();
     let by_name = check::codes().filter(|code| code.name == snake);
@@ -113,7 +116,19 @@ pub fn find(asked: &str) -> Found {
             codes.push(code);
         }
     }
-    if codes.is_empty() { Found::Nothing { neighbours: neighbours(&snake) } } else { Found::Codes(codes) }
+    if !codes.is_empty() {
+        return Found::Codes(codes);
+    }
+    match word_named(stem) {
+        Some(word) => Found::Word(word),
+        None => Found::Nothing { neighbours: neighbours(&snake) },
+    }
+}
+
+/// The codes whose findings lead gjc to answer this token, in the order of the registry.
+pub fn leading_to(token: &Code) -> Vec<&'static Code> {
+    let explains = |code: &Code| code.explains(token.name) || token.token.is_some_and(|spelled| code.explains(spelled));
+    check::codes().filter(|code| code.name != token.name && explains(code)).collect()
 }
 
 /// A token without the suffix that stands for what gjc appends.
@@ -185,7 +200,7 @@ mod tests {
     fn names(asked: &str) -> Vec<&'static str> {
         match find(asked) {
             Found::Codes(codes) => codes.into_iter().map(|code| code.name).collect(),
-            Found::Nothing { .. } => Vec::new(),
+            Found::Word(_) | Found::Nothing { .. } => Vec::new(),
         }
     }
 
@@ -213,10 +228,29 @@ mod tests {
     }
 
     #[test]
+    fn a_word_of_gjc_that_is_no_code_is_answered() {
+        let word = |asked| match find(asked) {
+            Found::Word(word) => word.name,
+            found => panic!("{found:?}"),
+        };
+        assert_eq!(word("prepare:retained_authority"), "retained_authority");
+        assert_eq!(word("newer_than_max_age(60d)"), "newer_than_max_age");
+        assert_eq!(word("retention_declined: transcript_unreadable"), "retention_declined");
+    }
+
+    #[test]
+    fn a_token_names_the_codes_that_lead_to_it() {
+        let leading = |token| leading_to(check::code(token).unwrap()).into_iter().map(|code| code.name).collect::<Vec<_>>();
+        assert!(leading("malformed").contains(&"truncated_last_line"));
+        assert!(leading("binding_invalid").contains(&"mode_mismatch"));
+        assert!(leading("dangling_parent").is_empty());
+    }
+
+    #[test]
     fn a_miss_names_its_neighbours() {
         let near = |asked| match find(asked) {
             Found::Nothing { neighbours } => neighbours,
-            Found::Codes(codes) => panic!("{codes:?}"),
+            found => panic!("{found:?}"),
         };
         assert_eq!(near("danglng_parent").first(), Some(&"dangling_parent"));
         assert!(near("bounded_scan").contains(&"bounded_scan_branch"));
