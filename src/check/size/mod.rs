@@ -1,3 +1,213 @@
-//! The area *size and caps* of spec 05: its codes and the pass that reports them.
+//! The area *size* of spec 05: what is too long for gjc, or was cut, or would be moved elsewhere by the next rewrite.
+//!
+//! [`judge`] looks at a record's content while it is in memory; [`SizePass`] counts lines and bytes of the file.
 
 pub mod codes;
+
+use super::line::{bytes, count};
+use super::transcript::Source;
+use super::transcript::content::{Content, Message};
+use super::transcript::held::Held;
+use super::transcript::signs::{DATA_URL_PREFIX, LONG_UNITS, Sign, TRUNCATION_NOTICE};
+use crate::finding::{Code, Finding, Gauge, Place, Sink};
+use crate::json::jsonl::Line;
+use crate::json::view::len_utf16;
+use crate::json::{Kind, Node, View, Walk};
+use crate::transcript::blobs;
+use crate::transcript::entry::{EntryKind, Role};
+
+/// Largest transcript that gjc loads whole and writes (spec 01 §1).
+pub const FILE_CAP: u64 = 134_217_728;
+/// Largest transcript that gjc reads at all (spec 01 §1).
+pub const BOUNDED_CAP: u64 = 2_148_532_224;
+/// Longest line, LF included, that the bounded readers and the managed inspection accept (spec 01 §1).
+pub const LINE_CAP: u64 = 8_388_608;
+/// Longest string that a writer keeps (spec 01 §8.4).
+const STRING_LIMIT: usize = 500_000;
+/// Longest `oldText` or `newText` that a writer keeps inline (spec 01 §8.4).
+const SNAPSHOT_LIMIT: usize = 16_384;
+
+/// Places of one kind in one record.
+#[derive(Default)]
+struct Tally {
+    first: Option<Place>,
+    in_message: bool,
+    times: u64,
+    bytes: u64,
+}
+
+impl Tally {
+    fn add<'v>(&mut self, content: &Content<'v>, walk: &Walk<'v>, value: Node<'v>) {
+        self.times += 1;
+        self.bytes += value.raw().len() as u64;
+        if self.first.is_none() {
+            let pointer = walk.pointer();
+            self.in_message = content.is_in_message(pointer.as_deref());
+            self.first = Some(content.place(value, pointer));
+        }
+    }
+    fn report(self, content: &Content<'_>, held: &mut Held, code: &'static Code, message: impl FnOnce(&Self) -> String) {
+        let text = message(&self);
+        if let Some(place) = self.first {
+            held.push(content.entry, self.in_message, Finding::new(code, place, text));
+        }
+    }
+}
+
+/// Judges the content that a record brings.
+pub fn judge(content: &Content<'_>, message: Option<&Message<'_>>, held: &mut Held) {
+    const LOOK: [Sign; 5] = [Sign::LongData, Sign::LongSnapshot, Sign::VeryLong, Sign::Truncated, Sign::DataUrl];
+    // What a header holds is never prepared for disk as an entry is.
+    if !content.signs.any(&LOOK) || content.kind == EntryKind::Session {
+        return;
+    }
+    let edits = message.filter(|message| message.role == Role::ToolResult).and_then(|message| message.details);
+    let edits = edits.filter(|details| details.kind() == Kind::Object);
+    let [mut over, mut cut, mut images, mut snapshots] = [(); 4].map(|()| Tally::default());
+    let mut walk = Walk::new(content.root);
+    while let Some(value) = walk.next() {
+        let Some(text) = value.as_str() else { continue };
+        let long = value.raw().len() > LONG_UNITS;
+        if long && text.len() > STRING_LIMIT && len_utf16(&text) > STRING_LIMIT {
+            over.add(content, &walk, value);
+        }
+        if text.ends_with(TRUNCATION_NOTICE) {
+            cut.add(content, &walk, value);
+        }
+        if is_inline_url(&walk, value, &text) || (long && is_inline_image(&walk, value, &text) == Some(true)) {
+            images.add(content, &walk, value);
+        }
+        if long
+            && edits.is_some_and(|details| (details.slot_index()..details.slot_end()).contains(&value.slot_index()))
+            && value.member_key().is_some_and(|key| key.is_str("oldText") || key.is_str("newText"))
+            && len_utf16(&text) > SNAPSHOT_LIMIT
+        {
+            snapshots.add(content, &walk, value);
+        }
+    }
+    over.report(content, held, &codes::STRING_OVER_LIMIT, |tally| {
+        format!("{} more than 500,000 units.", count(tally.times, "string has", "strings have"))
+    });
+    cut.report(content, held, &codes::TRUNCATED_CONTENT, |tally| {
+        format!("{} cut when the record was written.", count(tally.times, "string was", "strings were"))
+    });
+    images.report(content, held, &codes::INLINE_IMAGE_OVER_THRESHOLD, |tally| {
+        format!("{} inline, {} in all.", count(tally.times, "image stands", "images stand"), bytes(tally.bytes))
+    });
+    snapshots.report(content, held, &codes::EDIT_SNAPSHOT_INLINE, |tally| {
+        format!("{} inline, {} in all.", count(tally.times, "edit snapshot stands", "edit snapshots stand"), bytes(tally.bytes))
+    });
+}
+
+/// A base64 data URL under `image_url`, or under `url` of an object there.
+fn is_inline_url(walk: &Walk<'_>, value: Node<'_>, text: &[u8]) -> bool {
+    let Some(key) = value.member_key().filter(|_| text.starts_with(DATA_URL_PREFIX)) else { return false };
+    let under = key.is_str("image_url") || key.is_str("url") && walk.container().and_then(Node::member_key).is_some_and(|k| k.is_str("image_url"));
+    under && memchr::memmem::find(text, b";base64,").is_some()
+}
+
+/// For the `data` of an image block of a `content` array that holds 1,024 units or more and no reference: whether it
+/// is canonical Base64.
+pub(super) fn is_inline_image(walk: &Walk<'_>, value: Node<'_>, text: &[u8]) -> Option<bool> {
+    let is_data = value.member_key().is_some_and(|key| key.is_str("data"));
+    let block = walk.container().filter(|_| is_data)?;
+    let in_content = walk.outer_container().is_some_and(|outer| outer.kind() == Kind::Array) && walk.container_key().is_some_and(|key| key.is_str("content"));
+    let is_image = in_content && block.get("type").is_some_and(|kind| kind.is_str("image"));
+    if !is_image || blobs::canonical(text).is_some() || len_utf16(text) < LONG_UNITS {
+        return None;
+    }
+    Some(is_canonical_base64(text))
+}
+
+/// Base64 that decoding and encoding gives back unchanged.
+fn is_canonical_base64(text: &[u8]) -> bool {
+    // The decoder refuses wrong padding and trailing bits, which are all that can differ.
+    let mut buffer = [0; 3072];
+    let blocks = text.chunks(4096);
+    let last = blocks.len().saturating_sub(1);
+    blocks.enumerate().all(|(at, block)| {
+        let whole = block.len() % 4 == 0 && (at == last || block.last() != Some(&b'='));
+        whole && data_encoding::BASE64.decode_mut(block, buffer.get_mut(..data_encoding::BASE64.decode_len(block.len()).unwrap_or(0)).unwrap_or_default()).is_ok()
+    })
+}
+
+/// One of the largest records of a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Large {
+    len: u64,
+    line: u64,
+}
+
+/// The pass over sizes of lines and of the file.
+pub struct SizePass<'s> {
+    source: &'s Source,
+    /// The ten longest lines, the shortest first.
+    largest: Vec<Large>,
+    size: u64,
+}
+
+/// How many large records a finding names.
+const LARGEST: usize = 10;
+
+impl<'s> SizePass<'s> {
+    /// A pass that has seen nothing.
+    pub fn new(source: &'s Source) -> Self {
+        SizePass { source, largest: Vec::with_capacity(LARGEST + 1), size: 0 }
+    }
+
+    /// Takes the next line.
+    pub fn line(&mut self, line: &Line<'_>, sink: &mut dyn Sink) {
+        let len = line.raw.len() as u64 + u64::from(line.has_lf);
+        self.size = line.offset + len;
+        if self.largest.len() < LARGEST || len > self.largest[0].len {
+            self.largest.push(Large { len, line: line.number });
+            self.largest.sort_by_key(|large| large.len);
+            if self.largest.len() > LARGEST {
+                self.largest.remove(0);
+            }
+        }
+        if len > LINE_CAP {
+            let code = if self.source.managed { &codes::LINE_TOO_LONG } else { &codes::LINE_TOO_LONG_FOR_MANAGED };
+            let message = format!("The line has {len} bytes; the managed root accepts {LINE_CAP}.");
+            sink.push(Finding::new(code, self.source.span(line.number, line.offset, line.raw.len()), message));
+        }
+    }
+
+    /// Bytes read so far.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Reports how near the file is to its cap.
+    pub fn finish(self, sink: &mut dyn Sink) {
+        sink.gauge(Gauge { name: "transcript_bytes", path: self.source.path.to_string(), used: self.size, limit: FILE_CAP, unit: "bytes" });
+        if self.size > FILE_CAP / 10 * 9 && self.size <= FILE_CAP {
+            let headroom = FILE_CAP - self.size;
+            let records: Vec<String> = self.largest.iter().rev().map(|large| format!("line {} ({})", large.line, bytes(large.len))).collect();
+            let message = format!("{} are left below the cap of {FILE_CAP}; the largest records are {}.", bytes(headroom), records.join(", "));
+            sink.push(Finding::new(&codes::NEAR_PER_FILE_CAP, self.source.file(), message));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn canonical_base64_survives_decoding_and_encoding() {
+        for (text, canonical) in [
+            ("YWJj".repeat(3000), true),
+            (format!("{}YQ==", "YWJj".repeat(1023)), true),
+            (format!("{}YQ==", "YWJj".repeat(3000)), true),
+            // Trailing bits, no padding, URL alphabet, white space, padding inside.
+            ("YR==".to_owned(), false),
+            ("YWJ".to_owned(), false),
+            ("YW-_".to_owned(), false),
+            ("YWJj YWJj".to_owned(), false),
+            (format!("{}YQ=={}", "YWJj".repeat(1023), "YWJj".repeat(4)), false),
+        ] {
+            assert_eq!(is_canonical_base64(text.as_bytes()), canonical, "{:.20}", text);
+        }
+    }
+}

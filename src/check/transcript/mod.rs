@@ -1,7 +1,15 @@
 //! The check of one transcript: one streaming pass over its bytes, then one look at the compact facts that stayed.
 
+pub mod content;
+pub mod held;
+pub mod signs;
+
+use super::line::Damaged;
 use crate::finding::Place;
 use crate::json::Node;
+use crate::json::text::wtf8_lossy;
+use crate::transcript::Ids;
+use crate::transcript::facts::Fact;
 use crate::json::jsonl::Found;
 use std::sync::Arc;
 
@@ -30,6 +38,18 @@ impl Source {
     /// A value of the lenient reader.
     pub fn found(&self, found: &Found<'_>) -> Place {
         Place { bytes: Some((found.offset, found.offset + found.text.len() as u64)), ..self.line(found.line) }
+    }
+    /// An entry.
+    pub fn fact(&self, fact: &Fact, ids: &Ids) -> Place {
+        Place {
+            bytes: Some((fact.offset, fact.offset + u64::from(fact.len))),
+            entry: ids.text(fact.id).map(wtf8_lossy),
+            ..self.line(u64::from(fact.line))
+        }
+    }
+    /// A damaged line.
+    pub fn damaged(&self, damaged: Damaged) -> Place {
+        Place { bytes: Some((damaged.offset, damaged.offset + damaged.len)), ..self.line(damaged.line) }
     }
     /// A value inside a value of the lenient reader.
     pub fn inside(&self, found: &Found<'_>, node: Node<'_>, pointer: Option<String>) -> Place {
