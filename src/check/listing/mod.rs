@@ -1,3 +1,20 @@
-//! The area *listing* of spec 05: its codes and the pass that reports them.
+//! The area *listing* of spec 05: what gjc's lists show and hide. What needs other files of a directory is checked with
+//! the agent directory; [`recent_title`] needs the file alone.
 
 pub mod codes;
+
+use super::patch::TitlePatch;
+use crate::finding::{Finding, Sink};
+use crate::json::text::wtf8_lossy;
+
+/// Files of at most this many bytes show their unpatched title in the recent list (spec 04 §2.3).
+const PREFIX: u64 = 4096;
+
+/// Reports a title patch that the recent list does not see; `title` is the header's own.
+pub fn recent_title(size: u64, title: Option<&[u8]>, patch: Option<&TitlePatch>, sink: &mut dyn Sink) {
+    let Some(patch) = patch.filter(|patch| size <= PREFIX && title != Some(&patch.title)) else { return };
+    let shown = |title: &[u8]| super::entry::shortened(&wtf8_lossy(title));
+    let old = title.map_or("no title".to_owned(), |title| format!("`{}`", shown(title)));
+    let message = format!("The file has {size} bytes, so the recent list shows {old} where the picker shows `{}`.", shown(&patch.title));
+    sink.push(Finding::new(&codes::RECENT_TITLE_STALE, patch.place.clone(), message));
+}

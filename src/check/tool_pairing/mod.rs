@@ -1,3 +1,248 @@
-//! The area *tool pairing* of spec 05: its codes and the pass that reports them.
+//! The area *tool pairing* of spec 05: calls without results, results without calls, and what stands between them.
+//!
+//! [`Calls`] keeps the ids of calls and results of a file while it is read; [`check`] pairs them along the default
+//! path.
 
 pub mod codes;
+
+use super::entry::{shortened, with_article};
+use super::line::count;
+use super::transcript::content::{Content, Message, Stop};
+use super::transcript::held::Held;
+use super::tree::Graph;
+use crate::finding::{Finding, Place, Sink};
+use crate::json::text::wtf8_lossy;
+use crate::json::{Kind, View};
+use crate::transcript::context::{Compaction, Kept};
+use crate::transcript::entry::{EntryKind, Role};
+use crate::transcript::{Id, Ids};
+
+/// A call or a result.
+#[derive(Clone, Copy, Debug)]
+struct Use {
+    entry: u32,
+    /// The message as it stood after this many patches.
+    version: u32,
+    call: Id,
+    /// Block of a call; [`RESULT`] for a result.
+    block: u32,
+    stop: Stop,
+}
+
+const RESULT: u32 = u32::MAX;
+
+impl Use {
+    const fn is_call(&self) -> bool {
+        self.block != RESULT
+    }
+}
+
+/// The calls and results of a file.
+#[derive(Default)]
+pub struct Calls {
+    ids: Ids,
+    uses: Vec<Use>,
+}
+
+impl Calls {
+    /// Takes the calls or the result of a message.
+    pub fn take(&mut self, content: &Content<'_>, message: &Message<'_>, held: &mut Held) {
+        let entry = content.entry as u32;
+        let version = held.version(entry);
+        match message.role {
+            Role::ToolResult => {
+                if let Some(id) = message.tool_call_id.and_then(View::as_str) {
+                    let call = self.ids.string(&id);
+                    self.uses.push(Use { entry, version, call, block: RESULT, stop: Stop::Other });
+                }
+            }
+            Role::Assistant => {
+                for (block, node) in message.content.into_iter().flat_map(View::items).enumerate() {
+                    if !node.get("type").is_some_and(|name| name.is_str("toolCall")) {
+                        continue;
+                    }
+                    if let Some(id) = node.get("id").and_then(View::as_str) {
+                        let call = self.ids.string(&id);
+                        self.uses.push(Use { entry, version, call, block: block as u32, stop: message.stop });
+                    }
+                    if let Some(arguments) = node.get("arguments").filter(|arguments| arguments.kind() != Kind::Object) {
+                        let text = format!("The arguments of block {block} are {}, not an object.", with_article(arguments.kind()));
+                        let pointer = format!("/content/{block}/arguments");
+                        content.found_in_message(arguments, &pointer, held, &codes::TOOLCALL_ARGUMENTS_NOT_OBJECT, text);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Only what stands in messages as they are now, in file order.
+    pub fn settle(&mut self, held: &Held) {
+        self.uses.retain(|used| held.version(used.entry) == used.version);
+        self.uses.sort_by_key(|used| used.entry);
+    }
+
+    /// The uses of one entry, after [`Calls::settle`].
+    fn of_entry(&self, entry: usize) -> &[Use] {
+        let from = self.uses.partition_point(|used| (used.entry as usize) < entry);
+        let count = self.uses[from..].iter().take_while(|used| used.entry as usize == entry).count();
+        &self.uses[from..from + count]
+    }
+
+    fn text(&self, call: Id) -> String {
+        self.ids.text(call).map(|text| shortened(&wtf8_lossy(text))).unwrap_or_default()
+    }
+}
+
+/// A use on the default path.
+#[derive(Clone, Copy)]
+struct OnPath {
+    used: Use,
+    place: usize,
+}
+
+/// Pairs calls and results along the default path.
+pub fn check(graph: &Graph<'_>, calls: &Calls, compaction: Option<Compaction>, sink: &mut dyn Sink) {
+    if calls.uses.is_empty() {
+        return;
+    }
+    duplicates(graph, calls, sink);
+    let mut on_path: Vec<OnPath> = Vec::new();
+    for (place, entry) in graph.path.entries.iter().enumerate() {
+        on_path.extend(calls.of_entry(*entry).iter().map(|used| OnPath { used: *used, place }));
+    }
+    // By call id, each group in path order.
+    on_path.sort_by_key(|on| (on.used.call, on.place));
+    let last_message = graph.path.entries.iter().rposition(|entry| super::tree::is_message(graph.kind(*entry))).unwrap_or(0);
+    let mut findings: Vec<(usize, Finding)> = Vec::new();
+    let mut abandoned = (0u64, None::<OnPath>);
+    let mut pairs: Vec<(usize, usize)> = Vec::new();
+    for group in on_path.chunk_by(|one, two| one.used.call == two.used.call) {
+        let id = calls.text(group[0].used.call);
+        for on in group {
+            let place = |on: &OnPath| graph.place(graph.path.entries[on.place]);
+            if on.used.is_call() {
+                let behind = group.iter().find(|other| !other.used.is_call() && other.place > on.place);
+                let before = group.iter().any(|other| !other.used.is_call() && other.place < on.place);
+                match behind {
+                    Some(result) => {
+                        pairs.push((on.place, result.place));
+                        if on.used.stop == Stop::Error {
+                            let message = format!("The result answers the call `{id}` of a message that failed.");
+                            let finding = Finding::new(&codes::TOOLRESULT_FOR_FAILED_CALL, place(result), message);
+                            findings.push((result.place, finding.related("the call", place(on))));
+                        }
+                    }
+                    // Its result stands before it and is reported there.
+                    None if before => {}
+                    None if on.used.stop != Stop::Other || on.place >= last_message => {
+                        abandoned.0 += 1;
+                        abandoned.1 = abandoned.1.filter(|first| first.place <= on.place).or(Some(*on));
+                    }
+                    None => {
+                        let message = format!("The call `{id}` (block {}) has no result.", on.used.block);
+                        let pointer = Some(format!("/message/content/{}", on.used.block));
+                        let finding = Finding::new(&codes::TOOLCALL_UNANSWERED, Place { pointer, ..place(on) }, message);
+                        findings.push((on.place, finding));
+                    }
+                }
+            } else if !group.iter().any(|other| other.used.is_call() && other.place < on.place) {
+                let later = group.iter().find(|other| other.used.is_call() && other.place > on.place);
+                let finding = match later {
+                    Some(call) => {
+                        let message = format!("The result of `{id}` stands before its call.");
+                        Finding::new(&codes::TOOLRESULT_BEFORE_CALL, place(on), message).related("the call", place(call))
+                    }
+                    None => Finding::new(&codes::TOOLRESULT_ORPHAN, place(on), format!("No call before the result has the id `{id}`.")),
+                };
+                findings.push((on.place, finding));
+            }
+        }
+    }
+    compactions(graph, compaction, &pairs, &mut findings);
+    // In path order; a stable sort keeps the order within one entry.
+    findings.sort_by_key(|(place, _)| *place);
+    findings.into_iter().for_each(|(_, finding)| sink.push(finding));
+    if let (times @ 1.., Some(first)) = abandoned {
+        let line = graph.place(graph.path.entries[first.place]).line.unwrap_or_default();
+        let message = format!(
+            "{} without a result in messages that were aborted, failed or came last; the first is `{}` on line {line}.",
+            count(times, "call is", "calls are"),
+            calls.text(first.used.call)
+        );
+        sink.push(Finding::new(&codes::TOOLCALL_ABANDONED, graph.source.file(), message));
+    }
+}
+
+/// Compactions between a call and its result, and a kept part that begins there. `pairs` are places on the path.
+fn compactions(graph: &Graph<'_>, winning: Option<Compaction>, pairs: &[(usize, usize)], findings: &mut Vec<(usize, Finding)>) {
+    let Some(winning) = winning else { return };
+    let path = &graph.path.entries;
+    let places: Vec<usize> = (0..path.len()).filter(|place| graph.kind(path[*place]) == EntryKind::Compaction).collect();
+    // How many pairs each compaction stands inside, and one of them.
+    let mut inside: Vec<Option<(usize, usize)>> = vec![None; places.len()];
+    let mut reached = 0;
+    let mut sorted = pairs.to_vec();
+    sorted.sort_unstable();
+    for (call, result) in sorted {
+        let from = places.partition_point(|place| *place <= call).max(reached);
+        let to = places.partition_point(|place| *place < result);
+        for slot in inside.iter_mut().take(to).skip(from) {
+            slot.get_or_insert((call, result));
+        }
+        // Pairs come by their call: what was reached once needs no second look.
+        reached = reached.max(to);
+    }
+    for (place, pair) in places.iter().zip(inside) {
+        if let Some((call, result)) = pair {
+            let message = format!(
+                "The compaction stands between a call (line {}) and its result (line {}).",
+                graph.loaded.entries[path[call]].line,
+                graph.loaded.entries[path[result]].line
+            );
+            let finding = Finding::new(&codes::COMPACTION_INSIDE_TOOL_PAIR, graph.place(path[*place]), message);
+            findings.push((*place, finding.related("the call", graph.place(path[call])).related("the result", graph.place(path[result]))));
+        }
+    }
+    let Kept::From(from) = winning.kept else { return };
+    if let Some((call, result)) = pairs.iter().filter(|(call, result)| *call < from && from <= *result).min() {
+        let message = format!(
+            "The kept part begins between a call (line {}) and its result (line {}).",
+            graph.loaded.entries[path[*call]].line,
+            graph.loaded.entries[path[*result]].line
+        );
+        let place = Place { pointer: Some("/firstKeptEntryId".to_owned()), ..graph.place(winning.entry) };
+        let finding = Finding::new(&codes::COMPACTION_BOUNDARY_SPLITS_TOOL_PAIR, place, message);
+        findings.push((winning.place, finding.related("the call", graph.place(path[*call])).related("the result", graph.place(path[*result]))));
+    }
+}
+
+/// How many earlier uses of one id a use is compared with.
+const MOST_COMPARED: usize = 8;
+
+/// Calls or results of one id on one path, whichever path.
+fn duplicates(graph: &Graph<'_>, calls: &Calls, sink: &mut dyn Sink) {
+    let mut uses = calls.uses.clone();
+    // Calls before results, each in file order.
+    uses.sort_by_key(|used| (used.call, !used.is_call()));
+    let mut found: Vec<(Use, Use)> = Vec::new();
+    for group in uses.chunk_by(|one, two| one.call == two.call) {
+        let twin = group.iter().enumerate().find_map(|(at, used)| {
+            let earlier = group[..at].iter().rev().take(MOST_COMPARED).filter(|other| other.is_call() == used.is_call());
+            let (at, used) = (used.entry as usize, *used);
+            let on_one_path = |other: &&Use| {
+                let other = other.entry as usize;
+                graph.forest.is_ancestor(other, at) || graph.forest.is_ancestor(at, other)
+            };
+            earlier.filter(|other| !graph.tree.is_shadowed(other.entry as usize)).find(on_one_path).map(|other| (*other, used))
+        });
+        found.extend(twin.filter(|(_, used)| !graph.tree.is_shadowed(used.entry as usize)));
+    }
+    found.sort_by_key(|(_, used)| used.entry);
+    for (first, used) in found {
+        let what = if used.is_call() { "calls" } else { "results" };
+        let message = format!("Two {what} on one path have the id `{}`.", calls.text(used.call));
+        let finding = Finding::new(&codes::TOOLCALL_ID_DUPLICATE, graph.place(used.entry as usize), message);
+        sink.push(finding.related("first occurrence", graph.place(first.entry as usize)));
+    }
+}
