@@ -226,6 +226,17 @@ impl<R: Read> Lines<R> {
         self.encoding
     }
 
+    /// Reads as much as shows the encoding.
+    ///
+    /// # Errors
+    /// Whatever the input answers to a read, `Interrupted` excepted.
+    pub fn sniff(&mut self) -> io::Result<Encoding> {
+        if !self.started {
+            self.start()?;
+        }
+        Ok(self.encoding)
+    }
+
     /// Gives the input back.
     pub fn into_input(self) -> R {
         self.input

@@ -84,7 +84,11 @@ impl<'s> BlobPass<'s> {
         }
         if let Some((what, node)) = fault {
             let message = format!("The cold-spill marker is not as gjc writes it: {what}.");
-            held.push(content.entry, false, Finding::new(&codes::SPILL_MARKER_INVALID, content.place(node, Some("/evictedContent".to_owned())), message));
+            held.push(
+                content.entry,
+                false,
+                Finding::new(&codes::SPILL_MARKER_INVALID, content.place(node, Some("/evictedContent".to_owned())), message),
+            );
         }
         self.payloads.insert(content.entry, paths);
     }
@@ -96,7 +100,9 @@ impl<'s> BlobPass<'s> {
             Stored::Missing => "is missing",
             Stored::Unknown => return,
             Stored::File { .. } if store.intact(name) == Some(false) => "does not hash to its name",
-            Stored::File { .. } if payload.get("encoding").is_some_and(|encoding| encoding.is_str("json")) && !holds_json(store, name) => "is no JSON",
+            Stored::File { .. } if payload.get("encoding").is_some_and(|encoding| encoding.is_str("json")) && !holds_json(store, name) => {
+                "is no JSON"
+            }
             Stored::File { .. } => return,
         };
         let message = format!("The blob {name} of the evicted `{}` {what}.", super::entry::shortened(path));
@@ -122,7 +128,11 @@ impl<'s> BlobPass<'s> {
                         behind = value.slot_end();
                     } else if content.signs.has(Sign::Sentinel) && is_true("__gjcResidentBlob") {
                         behind = value.slot_end();
-                        let fate = if is_well_formed_sentinel(value) { "it turns into the text for a missing blob" } else { "the model gets the object itself" };
+                        let fate = if is_well_formed_sentinel(value) {
+                            "it turns into the text for a missing blob"
+                        } else {
+                            "the model gets the object itself"
+                        };
                         let message = format!("An object of the memory-only cache was written to disk; {fate}.");
                         content.found_at(&walk, value, held, &codes::RESIDENT_SENTINEL_ON_DISK, message);
                     } else if content.signs.has(Sign::Spill) && is_true("__gjcColdSpillArguments") {

@@ -90,7 +90,8 @@ fn boundary(graph: &Graph<'_>, compaction: Compaction, explained: &HashSet<usize
                 Some(found) if graph.on_path(found).is_some() => "it stands behind the compaction",
                 Some(_) => "it is on another branch",
             };
-            let message = format!("`firstKeptEntryId` `{}` is not on the path before the compaction: {why}.", entry::shortened(&graph.text(first)));
+            let id = if graph.renamed { String::new() } else { format!(" `{}`", entry::shortened(&graph.text(first))) };
+            let message = format!("`firstKeptEntryId`{id} is not on the path before the compaction: {why}.");
             sink.push(Finding::new(&codes::COMPACTION_FIRST_KEPT_MISSING, pointer(), message));
         }
         Kept::From(from) => {
@@ -186,7 +187,9 @@ fn redundant(graph: &Graph<'_>, sink: &mut dyn Sink) {
         };
         let key = (kind, role);
         let before = in_force.get(&key).cloned().unwrap_or(default);
-        let unset = kind == EntryKind::McpToolSelection || kind == EntryKind::DiscoveredBuiltinToolSelection || kind == EntryKind::ConfiguredModelChain;
+        let unset = kind == EntryKind::McpToolSelection
+            || kind == EntryKind::DiscoveredBuiltinToolSelection
+            || kind == EntryKind::ConfiguredModelChain;
         if before == value && !(unset && value.is_none()) {
             *times.entry(kind.name().unwrap_or_default()).or_default() += 1;
         }

@@ -6,16 +6,15 @@
 pub mod codes;
 
 use super::line::count;
-use super::transcript::Source;
 use super::transcript::content::{Content, Message};
 use super::transcript::held::Held;
 use super::transcript::signs::Sign;
-use crate::finding::{Finding, Sink};
+use crate::finding::{Finding, Place, Sink};
 use crate::json::text::wtf8_lossy;
 use crate::json::{Kind, View, Walk};
 use crate::transcript::entry::{EntryKind, Role};
 use crate::transcript::facts::Fact;
-use crate::transcript::{Ids, date, usage};
+use crate::transcript::{date, usage};
 
 /// Judges the content that a record brings.
 pub fn judge(content: &Content<'_>, message: Option<&Message<'_>>, held: &mut Held) {
@@ -131,14 +130,17 @@ fn transient_fields(content: &Content<'_>, held: &mut Held) {
     for (in_message, found) in [(true, inside), (false, outside)] {
         let times = found.len() as u64;
         if let Some((value, pointer)) = found.into_iter().next() {
-            let text = format!("{} that gjc never keeps (`partialJson`, `jsonlEvents`).", count(times, "member holds streaming state", "members hold streaming state"));
+            let text = format!(
+                "{} that gjc never keeps (`partialJson`, `jsonlEvents`).",
+                count(times, "member holds streaming state", "members hold streaming state")
+            );
             held.push(content.entry, in_message, Finding::new(&codes::TRANSIENT_FIELD_PRESENT, content.place(value, pointer), text));
         }
     }
 }
 
-/// Reports an entry that fails the strict schema as it stands after patches and migration.
-pub fn schema(source: &Source, fact: &Fact, ids: &Ids, sink: &mut dyn Sink) {
+/// Reports an entry that fails the strict schema as it stands after patches and migration. `place` is the entry's.
+pub fn schema(fact: &Fact, place: Place, sink: &mut dyn Sink) {
     // A value without a known type has a code of its own.
     if fact.faults.is_empty() || matches!(fact.kind, EntryKind::Unknown | EntryKind::NonRecord) {
         return;
@@ -150,9 +152,8 @@ pub fn schema(source: &Source, fact: &Fact, ids: &Ids, sink: &mut dyn Sink) {
         [most @ .., last] => format!("{type_name}: `{}` and `{last}` are absent or have the wrong type.", most.join("`, `")),
         [] => return,
     };
-    let mut place = source.fact(fact, ids);
-    place.pointer = fact.faults.iter().next().map(|field| field.pointer().to_owned());
-    sink.push(Finding::new(&codes::ENTRY_SCHEMA, place, message));
+    let pointer = fact.faults.iter().next().map(|field| field.pointer().to_owned());
+    sink.push(Finding::new(&codes::ENTRY_SCHEMA, Place { pointer, ..place }, message));
 }
 
 /// `a string`, `an array`, `null`.

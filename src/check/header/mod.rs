@@ -9,7 +9,7 @@ use super::line::{LostIds, Mark, count};
 use super::transcript::Source;
 use super::{dialect, patch};
 use crate::finding::{Finding, Place, Release, Sink};
-use crate::json::jsonl::Found;
+use crate::json::jsonl::{Found, Line};
 use crate::json::text::wtf8_lossy;
 use crate::json::{Kind, Value, View};
 use crate::transcript::load::Outcome;
@@ -77,12 +77,17 @@ impl<'s> HeaderPass<'s> {
         }
     }
 
-    /// Takes the next line: its length and whether an LF ends it.
-    pub fn line(&mut self, len: u64, has_lf: bool) {
+    /// Takes the next line.
+    pub fn line(&mut self, line: &Line<'_>) {
         if self.lines == 0 {
-            self.no_lf_within_cap = !has_lf || len >= HEADER_LINE_CAP;
+            self.no_lf_within_cap = !line.has_lf || line.offset + line.raw.len() as u64 >= HEADER_LINE_CAP;
         }
         self.lines += 1;
+    }
+
+    /// The first header of the file as it stands there.
+    pub fn first_header(&self) -> Option<&Value> {
+        self.header.as_ref().map(|header| &header.value)
     }
 
     /// Takes the next value and what loading made of it.
@@ -196,7 +201,9 @@ impl<'s> HeaderPass<'s> {
             let rest = self.further_count - self.further.len() as u64;
             let more = if at + 1 == self.further.len() && rest > 0 { format!(" {rest} more follow.") } else { String::new() };
             let message = format!("The file holds {}; only the first counts.{more}", count(self.further_count + 1, "header", "headers"));
-            sink.push(Finding::new(&codes::MULTIPLE_HEADERS, place.clone(), message).related("the header that counts", first.place.clone()));
+            sink.push(
+                Finding::new(&codes::MULTIPLE_HEADERS, place.clone(), message).related("the header that counts", first.place.clone()),
+            );
         }
     }
 
@@ -214,7 +221,8 @@ impl<'s> HeaderPass<'s> {
             (false, true) => "time differs",
             (false, false) => "time and id differ",
         };
-        let message = format!("The file is named {}, its header says {}_{}: the {what}.", shortened(name), shortened(&stamp), shortened(&id));
+        let message =
+            format!("The file is named {}, its header says {}_{}: the {what}.", shortened(name), shortened(&stamp), shortened(&id));
         sink.push(Finding::new(&codes::FILENAME_HEADER_MISMATCH, header.place.clone(), message));
     }
 }
@@ -287,11 +295,9 @@ fn fields(header: &Header, value: &Value, release: Release, sink: &mut dyn Sink)
 fn version(header: &Header, sink: &mut dyn Sink) {
     let at = || Place { pointer: Some("/version".to_owned()), ..header.place.clone() };
     match header::version(&header.value) {
-        Ok(None) => sink.push(Finding::new(
-            &codes::LEGACY_VERSION,
-            header.place.clone(),
-            "The header has no version: the file is of version 1.",
-        )),
+        Ok(None) => {
+            sink.push(Finding::new(&codes::LEGACY_VERSION, header.place.clone(), "The header has no version: the file is of version 1."))
+        }
         Ok(Some(version)) if version <= 0.0 => {
             let message = format!("The header's version is {}; it is treated as 1.", crate::json::number::to_js_string(version));
             sink.push(Finding::new(&codes::VERSION_OUT_OF_RANGE, at(), message));

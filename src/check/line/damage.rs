@@ -61,10 +61,11 @@ impl Anatomy {
             return anatomy(Shape::Glued { values, second }, records_in(text, kept, tape));
         }
         let records = records_in(text, kept.max(start + 1).min(text.len()), tape);
-        if kept == 0 && matches!(text.get(start), Some(b'{' | b'[' | b'"')) {
-            if let Some((from, _)) = records.first() {
-                return anatomy(Shape::Fused { from: *from }, records);
-            }
+        if kept == 0
+            && matches!(text.get(start), Some(b'{' | b'[' | b'"'))
+            && let Some((from, _)) = records.first()
+        {
+            return anatomy(Shape::Fused { from: *from }, records);
         }
         if !line.has_lf && ends_inside_a_value(text, kept, broken_at, tape) {
             return anatomy(Shape::Truncated, records);

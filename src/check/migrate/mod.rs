@@ -5,6 +5,7 @@ pub mod codes;
 use super::entry::shortened;
 use super::transcript::Source;
 use super::transcript::content::Content;
+use super::tree::Label;
 use crate::finding::{Finding, Place, Sink};
 use crate::json::text::wtf8_lossy;
 use crate::json::{Kind, View};
@@ -57,10 +58,10 @@ impl References {
         }
     }
 
-    /// Targets of labels, as ids of the loaded entries; those that no entry ever had are given an id of their own.
-    pub fn labels(&self, ids: &mut Ids, except: &HashSet<usize>) -> Vec<(usize, Id)> {
+    /// What labels name, those of the entries in `except` left out.
+    pub fn labels(&self, ids: &Ids, except: &HashSet<usize>) -> Vec<Label> {
         let labels = self.0.iter().filter(|reference| reference.pointer == "/targetId" && !except.contains(&reference.entry));
-        labels.map(|reference| (reference.entry, ids.string(&reference.target))).collect()
+        labels.map(|label| Label { entry: label.entry, target: ids.find(&label.target), text: label.target.clone() }).collect()
     }
 }
 
@@ -94,7 +95,7 @@ pub fn check(
         return explained;
     }
     let at = |entry: usize, pointer: &str| {
-        let place = loaded.entries.get(entry).map_or_else(|| source.file(), |fact| source.fact(fact, &loaded.ids));
+        let place = loaded.entries.get(entry).map_or_else(|| source.file(), |fact| source.numbered(fact));
         Place { pointer: Some(pointer.to_owned()), ..place }
     };
     let lost = |entry: usize| loaded.entries.get(entry).is_some_and(|fact| fact.faults.contains(Field::FirstKeptEntryId));
@@ -158,7 +159,8 @@ pub fn check(
 /// Reports the entry that migration throws on. `version` is that of the file.
 pub fn throws(source: &Source, loaded: &Loaded<Facts>, version: f64, sink: &mut dyn Sink) {
     // A value that is no object is a line's fault, and said there.
-    let breaks = |fact: &&Fact| version < 3.0 && fact.kind == EntryKind::Message && matches!(fact.message().kind(), None | Some(Kind::Null));
+    let breaks =
+        |fact: &&Fact| version < 3.0 && fact.kind == EntryKind::Message && matches!(fact.message().kind(), None | Some(Kind::Null));
     let primitive = loaded.entries.iter().position(|fact| version < 2.0 && fact.is_primitive());
     let broken = loaded.entries.iter().find(breaks);
     if let Some(fact) = broken.filter(|_| primitive.is_none()) {

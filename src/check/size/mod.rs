@@ -102,7 +102,8 @@ pub fn judge(content: &Content<'_>, message: Option<&Message<'_>>, held: &mut He
 /// A base64 data URL under `image_url`, or under `url` of an object there.
 fn is_inline_url(walk: &Walk<'_>, value: Node<'_>, text: &[u8]) -> bool {
     let Some(key) = value.member_key().filter(|_| text.starts_with(DATA_URL_PREFIX)) else { return false };
-    let under = key.is_str("image_url") || key.is_str("url") && walk.container().and_then(Node::member_key).is_some_and(|k| k.is_str("image_url"));
+    let under =
+        key.is_str("image_url") || key.is_str("url") && walk.container().and_then(Node::member_key).is_some_and(|k| k.is_str("image_url"));
     under && memchr::memmem::find(text, b";base64,").is_some()
 }
 
@@ -111,7 +112,8 @@ fn is_inline_url(walk: &Walk<'_>, value: Node<'_>, text: &[u8]) -> bool {
 pub(super) fn is_inline_image(walk: &Walk<'_>, value: Node<'_>, text: &[u8]) -> Option<bool> {
     let is_data = value.member_key().is_some_and(|key| key.is_str("data"));
     let block = walk.container().filter(|_| is_data)?;
-    let in_content = walk.outer_container().is_some_and(|outer| outer.kind() == Kind::Array) && walk.container_key().is_some_and(|key| key.is_str("content"));
+    let in_content = walk.outer_container().is_some_and(|outer| outer.kind() == Kind::Array)
+        && walk.container_key().is_some_and(|key| key.is_str("content"));
     let is_image = in_content && block.get("type").is_some_and(|kind| kind.is_str("image"));
     if !is_image || blobs::canonical(text).is_some() || len_utf16(text) < LONG_UNITS {
         return None;
@@ -127,7 +129,10 @@ fn is_canonical_base64(text: &[u8]) -> bool {
     let last = blocks.len().saturating_sub(1);
     blocks.enumerate().all(|(at, block)| {
         let whole = block.len() % 4 == 0 && (at == last || block.last() != Some(&b'='));
-        whole && data_encoding::BASE64.decode_mut(block, buffer.get_mut(..data_encoding::BASE64.decode_len(block.len()).unwrap_or(0)).unwrap_or_default()).is_ok()
+        whole
+            && data_encoding::BASE64
+                .decode_mut(block, buffer.get_mut(..data_encoding::BASE64.decode_len(block.len()).unwrap_or(0)).unwrap_or_default())
+                .is_ok()
     })
 }
 
@@ -183,8 +188,10 @@ impl<'s> SizePass<'s> {
         sink.gauge(Gauge { name: "transcript_bytes", path: self.source.path.to_string(), used: self.size, limit: FILE_CAP, unit: "bytes" });
         if self.size > FILE_CAP / 10 * 9 && self.size <= FILE_CAP {
             let headroom = FILE_CAP - self.size;
-            let records: Vec<String> = self.largest.iter().rev().map(|large| format!("line {} ({})", large.line, bytes(large.len))).collect();
-            let message = format!("{} are left below the cap of {FILE_CAP}; the largest records are {}.", bytes(headroom), records.join(", "));
+            let records: Vec<String> =
+                self.largest.iter().rev().map(|large| format!("line {} ({})", large.line, bytes(large.len))).collect();
+            let message =
+                format!("{} are left below the cap of {FILE_CAP}; the largest records are {}.", bytes(headroom), records.join(", "));
             sink.push(Finding::new(&codes::NEAR_PER_FILE_CAP, self.source.file(), message));
         }
     }

@@ -197,8 +197,7 @@ fn compactions(graph: &Graph<'_>, winning: Option<Compaction>, pairs: &[(usize, 
         if let Some((call, result)) = pair {
             let message = format!(
                 "The compaction stands between a call (line {}) and its result (line {}).",
-                graph.loaded.entries[path[call]].line,
-                graph.loaded.entries[path[result]].line
+                graph.loaded.entries[path[call]].line, graph.loaded.entries[path[result]].line
             );
             let finding = Finding::new(&codes::COMPACTION_INSIDE_TOOL_PAIR, graph.place(path[*place]), message);
             findings.push((*place, finding.related("the call", graph.place(path[call])).related("the result", graph.place(path[result]))));
@@ -208,12 +207,12 @@ fn compactions(graph: &Graph<'_>, winning: Option<Compaction>, pairs: &[(usize, 
     if let Some((call, result)) = pairs.iter().filter(|(call, result)| *call < from && from <= *result).min() {
         let message = format!(
             "The kept part begins between a call (line {}) and its result (line {}).",
-            graph.loaded.entries[path[*call]].line,
-            graph.loaded.entries[path[*result]].line
+            graph.loaded.entries[path[*call]].line, graph.loaded.entries[path[*result]].line
         );
         let place = Place { pointer: Some("/firstKeptEntryId".to_owned()), ..graph.place(winning.entry) };
         let finding = Finding::new(&codes::COMPACTION_BOUNDARY_SPLITS_TOOL_PAIR, place, message);
-        findings.push((winning.place, finding.related("the call", graph.place(path[*call])).related("the result", graph.place(path[*result]))));
+        findings
+            .push((winning.place, finding.related("the call", graph.place(path[*call])).related("the result", graph.place(path[*result]))));
     }
 }
 

@@ -7,6 +7,7 @@
 
 pub mod content;
 pub mod held;
+mod loaded;
 pub mod signs;
 mod source;
 
@@ -17,19 +18,24 @@ use self::held::Held;
 use self::signs::Signs;
 use super::blob::BlobPass;
 use super::dialect::DialectPass;
-use super::header::{Ending, HeaderPass};
-use super::line::{LinePass, LostIds};
+use super::header::HeaderPass;
+use super::line::LinePass;
 use super::patch::PatchPass;
 use super::size::SizePass;
 use super::tool_pairing::Calls;
-use super::{context, entry, listing, migrate, patch, size, tool_pairing, tree};
+use super::verdict::Watch;
+use super::{context, entry, migrate, patch, size, tree};
 use crate::finding::{Release, Sink};
 use crate::json::jsonl::{Event, Found, Lines};
-use crate::json::{Kind, Value, View};
+use crate::json::text::Encoding;
+use crate::json::{Kind, View};
 use crate::transcript::blobs::BlobSource;
+use crate::transcript::context::budget;
 use crate::transcript::entry::{EntryKind, Role};
-use crate::transcript::facts::{Fact, Facts};
-use crate::transcript::load::{Loaded, Loader, Outcome as Became};
+use crate::transcript::facts::Facts;
+use crate::transcript::inspect::{self, StrictLines};
+use crate::transcript::load::{Loader, Outcome as Became};
+use crate::transcript::readers::managed::Managed;
 use std::io::{self, Read};
 use std::sync::Arc;
 
@@ -58,12 +64,25 @@ pub struct Options<'o> {
     pub store: Option<&'o dyn BlobSource>,
     /// Look at the context and at tool pairing.
     pub context: bool,
+    /// Bytes of the file, when they are known beforehand: small files need not be measured against the budget.
+    pub size: Option<u64>,
+    /// Bytes a context may have.
+    pub budget: u64,
 }
 
 impl<'o> Options<'o> {
     /// A lone file without a blob store, checked fully.
     pub fn lone(path: impl Into<Arc<str>>, release: Release) -> Self {
-        Options { path: path.into(), release, storage: Storage::Lone, file_name: None, store: None, context: true }
+        Options {
+            path: path.into(),
+            release,
+            storage: Storage::Lone,
+            file_name: None,
+            store: None,
+            context: true,
+            size: None,
+            budget: budget::DEFAULT,
+        }
     }
 }
 
@@ -125,26 +144,20 @@ pub struct Counts {
 pub fn check<R: Read>(input: R, options: &Options<'_>, sink: &mut dyn Sink) -> io::Result<Outcome> {
     let source = Source { path: Arc::clone(&options.path), managed: options.storage == Storage::Managed };
     let mut lines = Lines::new(input);
-    let mut passes = Passes::new(&source, options);
-    let mut begun = false;
-    loop {
-        // The encoding is known as soon as the first event is there.
-        let encoding = lines.encoding();
-        let Some(event) = lines.next()? else { break };
-        if begun {
-            passes.event(&event, encoding, sink);
-        } else {
-            begun = true;
-            passes.event(&event, event.encoding(), sink);
-        }
+    let mut passes = Passes::new(&source, options, lines.sniff()?);
+    let mut sink = Watch::new(sink);
+    while let Some(event) = lines.next()? {
+        passes.event(&event, &mut sink);
     }
-    Ok(passes.finish(options, sink))
+    Ok(passes.finish(options, &mut sink))
 }
 
 /// All passes over one file.
 struct Passes<'s> {
     source: &'s Source,
-    release: Release,
+    encoding: Encoding,
+    strict: StrictLines,
+    managed: Managed,
     lines: LinePass<'s>,
     loader: Loader<Facts>,
     headers: HeaderPass<'s>,
@@ -153,10 +166,124 @@ struct Passes<'s> {
     dialects: DialectPass<'s>,
     blobs: BlobPass<'s>,
     shift: migrate::Shift,
+    references: migrate::References,
     calls: Calls,
     marks: context::Marks,
-    references: migrate::References,
     texts: tree::Texts,
     held: Held,
-    unpatched: HeaderFacts,
+}
+
+impl<'s> Passes<'s> {
+    fn new(source: &'s Source, options: &Options<'s>, encoding: Encoding) -> Self {
+        let strict = inspect::Options { release: options.release, budget: options.budget };
+        Passes {
+            source,
+            encoding,
+            strict: StrictLines::default(),
+            managed: Managed::default(),
+            lines: LinePass::new(source),
+            loader: Loader::new(strict.keeper(options.size.unwrap_or(u64::MAX)), options.release),
+            headers: HeaderPass::new(source),
+            patches: PatchPass::new(source, options.release),
+            sizes: SizePass::new(source),
+            dialects: DialectPass::new(source),
+            blobs: BlobPass::new(options.store),
+            shift: migrate::Shift::default(),
+            references: migrate::References::default(),
+            calls: Calls::default(),
+            marks: context::Marks::default(),
+            texts: tree::Texts::default(),
+            held: Held::default(),
+        }
+    }
+
+    fn event(&mut self, event: &Event<'_>, sink: &mut dyn Sink) {
+        self.lines.event(event, self.encoding, sink);
+        match event {
+            Event::Line(line) => {
+                self.strict.line(line);
+                if self.source.managed {
+                    self.managed.line(line);
+                }
+                self.sizes.line(line, sink);
+                self.headers.line(line);
+            }
+            Event::Value(found) => {
+                let signs = if found.node.kind() == Kind::Object { Signs::of(found.node) } else { Signs::default() };
+                if let Some(became) = self.loader.event(event) {
+                    self.value(found, signs, &became);
+                }
+                if !found.discarded.is_empty() {
+                    self.dropped(found.line);
+                }
+            }
+            Event::Skipped { line, .. } | Event::Lost { line, .. } => {
+                self.loader.event(event);
+                self.dropped(*line);
+            }
+        }
+    }
+
+    /// A line, or what follows the first value of one, was dropped.
+    fn dropped(&mut self, line: u64) {
+        let source = self.source;
+        self.shift.note(self.loader.entries().len(), || source.line(line));
+    }
+
+    /// A value and what loading made of it.
+    fn value(&mut self, found: &Found<'_>, signs: Signs, became: &Became) {
+        let kind = EntryKind::of(found.node);
+        self.headers.value(found, kind, became);
+        self.dialects.record(found, kind, signs);
+        self.patches.value(found, kind, became);
+        match became {
+            Became::Header(entry) | Became::Entry(entry) => {
+                self.texts.push(found.text);
+                self.content(Content {
+                    source: self.source,
+                    found: *found,
+                    entry: *entry,
+                    kind,
+                    root: found.node,
+                    from_patch: false,
+                    signs,
+                });
+            }
+            Became::FurtherHeader(entry) => {
+                self.texts.push(found.text);
+                self.shift.note(*entry, || self.source.found(found));
+            }
+            Became::EntryPatched(entry) => {
+                self.held.replace_message(*entry);
+                if let Some(message) = found.node.get("patch").and_then(|patch| patch.get("message")) {
+                    let kind = EntryKind::Message;
+                    self.content(Content {
+                        source: self.source,
+                        found: *found,
+                        entry: *entry,
+                        kind,
+                        root: message,
+                        from_patch: true,
+                        signs,
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What a record brings into an entry, for every pass that needs its payload.
+    fn content(&mut self, content: Content<'_>) {
+        let message = content.message().filter(|message| message.is_record()).map(|message| Message::of(message, Role::of(message)));
+        let message = message.as_ref();
+        entry::judge(&content, message, &mut self.held);
+        size::judge(&content, message, &mut self.held);
+        self.blobs.judge(&content, &mut self.held);
+        self.references.take(&content);
+        self.marks.take(&content, message);
+        if let Some(message) = message {
+            patch::judge_message(&content, message, &mut self.held);
+            self.calls.take(&content, message, &mut self.held);
+        }
+    }
 }

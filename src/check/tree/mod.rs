@@ -5,6 +5,7 @@ mod forest;
 
 pub use forest::{Forest, is_message};
 
+use super::context::{Mark, Marks};
 use super::line::{LostIds, count};
 use super::transcript::Source;
 use crate::finding::{Finding, Place, Sink};
@@ -62,12 +63,20 @@ pub struct Graph<'g> {
     pub path: &'g Path,
     /// Place of each entry on that path; `u32::MAX` when it is not there.
     pub place_on_path: &'g [u32],
+    /// What is unusual about entries.
+    pub marks: &'g Marks,
+    /// The ids are those that migration gave: the file does not know them.
+    pub renamed: bool,
 }
 
 impl Graph<'_> {
     /// Place of an entry.
     pub fn place(&self, entry: usize) -> Place {
-        self.loaded.entries.get(entry).map_or_else(|| self.source.file(), |fact| self.source.fact(fact, &self.loaded.ids))
+        match self.loaded.entries.get(entry) {
+            None => self.source.file(),
+            Some(fact) if self.renamed => self.source.numbered(fact),
+            Some(fact) => self.source.fact(fact, &self.loaded.ids),
+        }
     }
     /// Kind of an entry.
     pub fn kind(&self, entry: usize) -> EntryKind {
@@ -91,10 +100,21 @@ impl Graph<'_> {
     }
 }
 
+/// What a `label` entry names.
+#[derive(Clone, Debug)]
+pub struct Label {
+    /// The label.
+    pub entry: usize,
+    /// Its target, when some entry ever had that id.
+    pub target: Option<Id>,
+    /// Its target as it is written (WTF-8).
+    pub text: Box<[u8]>,
+}
+
 /// Reports everything of the area.
 ///
 /// `labels` are the targets that labels name, `parent_is_path` tells whether the header's `parentSession` is a path.
-pub fn check(graph: &Graph<'_>, texts: &Texts, lost: &LostIds, labels: &[(usize, Id)], parent_is_path: bool, sink: &mut dyn Sink) {
+pub fn check(graph: &Graph<'_>, texts: &Texts, lost: &LostIds, labels: &[Label], parent_is_path: bool, sink: &mut dyn Sink) {
     duplicates(graph, texts, sink);
     parents(graph, lost, parent_is_path, sink);
     cycles(graph, sink);
@@ -103,9 +123,9 @@ pub fn check(graph: &Graph<'_>, texts: &Texts, lost: &LostIds, labels: &[(usize,
     if graph.forest.branches {
         interleaved(graph, sink);
     }
-    for (label, target) in labels {
-        if graph.tree.find(*target).is_none() {
-            let message = format!("The label names `{}`, which no entry has.", super::entry::shortened(&graph.text(*target)));
+    for Label { entry: label, target, text } in labels {
+        if target.and_then(|target| graph.tree.find(target)).is_none() {
+            let message = format!("The label names `{}`, which no entry has.", super::entry::shortened(&wtf8_lossy(text)));
             let place = Place { pointer: Some("/targetId".to_owned()), ..graph.place(*label) };
             sink.push(Finding::new(&codes::LABEL_TARGET_MISSING, place, message));
         }
@@ -219,7 +239,7 @@ fn leaf(graph: &Graph<'_>, sink: &mut dyn Sink) {
         let kind = graph.kind(*entry);
         is_message(kind)
             || matches!(kind, EntryKind::BranchSummary | EntryKind::Compaction)
-            || kind == EntryKind::Custom && graph.loaded.entries[*entry].is_context_clear()
+            || kind == EntryKind::Custom && graph.marks.has(*entry, Mark::Clear)
     };
     let messages = graph.members().filter(|entry| is_message(graph.kind(*entry))).count() as u64;
     if messages > 0 && !graph.path.entries.iter().any(shows) {

@@ -1,0 +1,276 @@
+//! The second half of the check: what is said of the entries when the last byte was read.
+
+use super::{HeaderFacts, Options, Outcome, Passes, Source};
+use crate::check::header::Ending;
+use crate::check::line::LostIds;
+use crate::check::tree::{Forest, Graph};
+use crate::check::{context, entry, listing, migrate, tool_pairing, tree, verdict};
+use crate::finding::{Finding, Sink};
+use crate::json::{Value, View};
+use crate::transcript::context::{Context, Kept, settings::Settings};
+use crate::transcript::facts::Facts;
+use crate::transcript::hazard::Hazards;
+use crate::transcript::inspect::{self, Inspected, Reason, Verdict};
+use crate::transcript::load::Loaded;
+use crate::transcript::schema::{Faults, Field};
+use crate::transcript::tree::{Leaf, Tree};
+use std::collections::HashSet;
+
+impl Passes<'_> {
+    /// Reports what only the whole file can tell.
+    pub(super) fn finish(self, options: &Options<'_>, sink: &mut verdict::Watch<'_>) -> Outcome {
+        let Passes { source, encoding, strict, managed, lines, loader, headers, patches, sizes, dialects, .. } = self;
+        let lost_lines = lines.finish(sink);
+        let size = sizes.size();
+        let mut outcome = Outcome { size, ..Outcome::default() };
+        outcome.counts.lines = lost_lines.lines;
+        outcome.counts.values = lost_lines.values;
+        outcome.counts.damaged_lines = lost_lines.lost.total();
+        (outcome.counts.patches_applied, outcome.counts.patches_ignored) = (patches.applied, patches.ignored);
+
+        let loaded = loader.finish();
+        let version = loaded.as_ref().ok().and_then(|loaded| Some(version_of(loaded.keep.value(loaded.entries.first()?)?)));
+        let old = match (&loaded, version) {
+            (Ok(loaded), Some(version)) => migrate::old_ids(loaded, version),
+            _ => HashSet::new(),
+        };
+        let lenient = match &loaded {
+            Err(throw) => format!("throws: {throw}"),
+            Ok(loaded) if loaded.entries.is_empty() => "[]".to_owned(),
+            Ok(loaded) => format!("loads {} entries", loaded.entries.len()),
+        };
+        let strict_options = inspect::Options { release: options.release, budget: options.budget };
+        let inspected = inspect::conclude(strict.finish(encoding), loaded, strict_options);
+        let loads = inspected.loaded.as_ref().is_ok_and(|loaded| !loaded.entries.is_empty());
+        let effective = inspected.loaded.as_ref().ok().and_then(|loaded| loaded.keep.value(loaded.entries.first()?));
+
+        let unpatched = headers.first_header().cloned();
+        let ending = Ending {
+            mark: lost_lines.mark,
+            any_text: lost_lines.any_text,
+            lost: &lost_lines.lost,
+            effective,
+            release: options.release,
+            file_name: options.file_name,
+        };
+        headers.finish(&ending, sink);
+        let title = patches.finish(loads, sink);
+        if loads {
+            let own = unpatched.as_ref().and_then(|header| header.str_member("title"));
+            listing::recent_title(size, own.as_deref(), title.as_ref(), sink);
+        }
+        dialects.finish(sink);
+        outcome.header = header_facts(unpatched.as_ref(), effective);
+        outcome.id = effective.and_then(|header| header.str_member("id")).map(|id| crate::json::text::wtf8_lossy(&id));
+        outcome.version = version.map(|version| version as i64);
+
+        let rest = Rest {
+            source,
+            options,
+            references: self.references,
+            shift: self.shift,
+            calls: self.calls,
+            marks: self.marks,
+            texts: self.texts,
+            held: self.held,
+            lost: &lost_lines.lost,
+            parent_is_path: outcome
+                .header
+                .parent_session
+                .as_ref()
+                .is_some_and(|parent| parent.iter().any(|byte| matches!(byte, b'/' | b'\\'))),
+            old,
+            version: version.unwrap_or(1.0),
+        };
+        rest.check(&inspected, loads, sink);
+        outcome.entry_ids = entry_ids(&inspected, version);
+        outcome.counts.entries = inspected.loaded.as_ref().map_or(0, |loaded| loaded.entries.len() as u64);
+        sizes.finish(sink);
+
+        outcome.verdicts.push(("L", lenient));
+        outcome.verdicts.push(("S", strict_answer(&inspected.verdict, size)));
+        if source.managed {
+            let answer = if managed.finish(encoding).is_ok() { "opens" } else { "malformed" };
+            outcome.verdicts.push(("M", answer.to_owned()));
+        }
+        verdict::unexplained(source, &inspected.verdict, sink);
+        outcome
+    }
+}
+
+/// The exact answer of reader S on the bytes.
+fn strict_answer(verdict: &Verdict, size: u64) -> String {
+    match verdict {
+        _ if size > inspect::EAGER_MAX => Reason::Oversized { size }.token().to_owned(),
+        Verdict::Resumable => "resumable".to_owned(),
+        Verdict::Terminal => "terminal".to_owned(),
+        Verdict::Error(reason) => reason.token().to_owned(),
+    }
+}
+
+/// The version that gjc takes a header for.
+fn version_of(header: &Value) -> f64 {
+    header.get("version").and_then(View::as_f64).unwrap_or(1.0)
+}
+
+fn header_facts(unpatched: Option<&Value>, effective: Option<&Value>) -> HeaderFacts {
+    let header = effective.or(unpatched);
+    let text = |header: Option<&Value>, key: &str| header.and_then(|header| header.str_member(key)).map(|text| text.into_owned());
+    HeaderFacts {
+        cwd: text(header, "cwd"),
+        unpatched_cwd: text(unpatched, "cwd"),
+        title: text(header, "title"),
+        parent_session: text(header, "parentSession"),
+        timestamp: text(header, "timestamp"),
+    }
+}
+
+/// Ids as the file has them: of version 1 there are none to compare.
+fn entry_ids(inspected: &Inspected, version: Option<f64>) -> Vec<Box<[u8]>> {
+    let (Ok(loaded), Some(2.0..)) = (&inspected.loaded, version) else { return Vec::new() };
+    let entries = loaded.entries.iter().filter(|fact| !fact.kind.is_header());
+    entries.filter_map(|fact| loaded.ids.text(fact.id).map(Into::into)).collect()
+}
+
+/// What the streaming pass left for the end.
+struct Rest<'r> {
+    source: &'r Source,
+    options: &'r Options<'r>,
+    references: migrate::References,
+    shift: migrate::Shift,
+    calls: tool_pairing::Calls,
+    marks: context::Marks,
+    texts: tree::Texts,
+    held: super::Held,
+    lost: &'r LostIds,
+    parent_is_path: bool,
+    old: HashSet<crate::transcript::Id>,
+    /// Version of the file.
+    version: f64,
+}
+
+impl Rest<'_> {
+    fn check(mut self, inspected: &Inspected, loads: bool, sink: &mut dyn Sink) {
+        let Some(loaded) = inspected.loaded.as_ref().ok().filter(|_| loads) else {
+            // gjc loads nothing: only sizes are said of what the file holds.
+            self.held.release(sink, |_, finding| finding.code.area != "size");
+            return;
+        };
+        self.calls.settle(&self.held);
+        let explained = match &inspected.migrated {
+            Some(Ok(migrated)) => migrate::check(self.source, loaded, migrated, &self.old, &self.references, &self.shift, sink),
+            _ => {
+                migrate::throws(self.source, loaded, self.version, sink);
+                self.held.release(sink, |_, _| false);
+                return;
+            }
+        };
+        // A marker that makes opening throw is told as that.
+        let tree = Tree::new(loaded);
+        let path = tree.path_to(Leaf::Last);
+        let context = crate::transcript::context::build(&tree, Leaf::Last, self.options.release);
+        let throwing = open_throws(loaded, &path.entries, context.as_ref().ok());
+        let marker = |entry: usize| throwing.contains(&entry) && loaded.entries[entry].hazards.any(Hazards::SPILL_MARKER);
+        std::mem::take(&mut self.held)
+            .release(sink, |entry, finding| *finding.code == crate::check::blob::codes::SPILL_MARKER_INVALID && marker(entry));
+        for (number, fact) in loaded.entries.iter().enumerate().skip(1) {
+            let mut fact = *fact;
+            if explained.first_kept.contains(&number) {
+                fact.faults.clear(Field::FirstKeptEntryId);
+            }
+            let place = if self.version < 2.0 { self.source.numbered(&fact) } else { self.source.fact(&fact, &loaded.ids) };
+            entry::schema(&fact, place, sink);
+        }
+        let mut throwing: Vec<usize> = throwing.into_iter().collect();
+        throwing.sort_unstable();
+        for entry in throwing {
+            let fact = &loaded.entries[entry];
+            sink.push(Finding::new(&entry::codes::OPEN_THROWS, self.source.fact(fact, &loaded.ids), why_open_throws(fact.hazards)));
+        }
+
+        let forest = Forest::new(&tree);
+        let mut place_on_path = vec![u32::MAX; loaded.entries.len()];
+        path.entries.iter().enumerate().for_each(|(place, entry)| place_on_path[*entry] = place as u32);
+        let graph = Graph {
+            source: self.source,
+            loaded,
+            tree: &tree,
+            forest: &forest,
+            path: &path,
+            place_on_path: &place_on_path,
+            marks: &self.marks,
+            renamed: self.version < 2.0,
+        };
+        let labels = self.references.labels(&loaded.ids, &explained.references);
+        tree::check(&graph, &self.texts, self.lost, &labels, self.parent_is_path, sink);
+        if !self.options.context {
+            return;
+        }
+        match &context {
+            Ok(context) => {
+                self.budget(&inspected.verdict, sink);
+                let mut told = explained.first_kept;
+                told.extend(&explained.references);
+                context::check(&graph, context.compaction, &told, &self.marks, sink);
+                tool_pairing::check(&graph, &self.calls, context.compaction, sink);
+            }
+            Err(throw) => {
+                crash(&graph, self.options, throw, sink);
+                context::check(&graph, None, &HashSet::new(), &self.marks, sink);
+                tool_pairing::check(&graph, &self.calls, None, sink);
+            }
+        }
+    }
+
+    fn budget(&self, verdict: &Verdict, sink: &mut dyn Sink) {
+        if let Verdict::Error(Reason::ContextTooLarge { bytes }) = verdict {
+            let message = format!("The rebuilt context measures {bytes} bytes; the budget is {}.", self.options.budget);
+            sink.push(Finding::new(&context::codes::CONTEXT_TOO_LARGE, self.source.file(), message));
+        }
+    }
+}
+
+/// Building the default context throws: names the entry, unless the schema told of it.
+fn crash(graph: &Graph<'_>, options: &Options<'_>, throw: &crate::transcript::Throw, sink: &mut dyn Sink) {
+    let mut settings = Settings::default();
+    let culprit = graph.path.entries.iter().find(|entry| settings.take(graph.loaded, **entry, options.release).is_err());
+    if let Some(entry) = culprit
+        && graph.loaded.entries[*entry].faults == Faults::NONE
+    {
+        let message = format!("Building the context throws at this entry: {throw}.");
+        sink.push(Finding::new(&entry::codes::ENTRY_CRASHES_REPLAY, graph.place(*entry), message));
+    }
+}
+
+/// The entries that make opening throw: a replay payload anywhere, or on the path what no compaction covers.
+fn open_throws(loaded: &Loaded<Facts>, path: &[usize], context: Option<&Context<'_, Loaded<Facts>>>) -> HashSet<usize> {
+    if loaded.entries.iter().all(|fact| fact.hazards.is_empty()) {
+        return HashSet::new();
+    }
+    let anywhere = Hazards::REPLAY_PAYLOAD.with(Hazards::LONG_REFERENCE).with(Hazards::NUL_REFERENCE);
+    let numbers = 0..loaded.entries.len();
+    let mut throwing: HashSet<usize> = numbers.filter(|entry| loaded.entries[*entry].hazards.any(anywhere)).collect();
+    // 01a.4: a boundary that is not found covers nothing.
+    let covered = match context.and_then(|context| context.compaction) {
+        None => 0,
+        Some(compaction) => match compaction.kept {
+            Kept::From(first) => first,
+            Kept::Replaced => compaction.place,
+            Kept::NotFound => 0,
+        },
+    };
+    throwing.extend(path.iter().skip(covered).filter(|entry| loaded.entries[**entry].hazards.any(Hazards::IN_CONTEXT)));
+    throwing
+}
+
+fn why_open_throws(hazards: Hazards) -> &'static str {
+    if hazards.any(Hazards::REPLAY_PAYLOAD) {
+        "The message has an OpenAI replay payload over content that is no list of blocks."
+    } else if hazards.any(Hazards::NULL_BLOCK) {
+        "The content of the assistant message holds null."
+    } else if hazards.any(Hazards::SPILL_MARKER) {
+        "The cold-spill marker has no payloads, or one without a usable reference."
+    } else {
+        "A blob reference of the entry is no possible file name."
+    }
+}
