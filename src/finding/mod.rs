@@ -4,6 +4,7 @@
 //! (`check::<area>::codes`), and everything else about it (severity overrides, exit bits, reference pages, schema
 //! enum) is derived from that declaration. Spec 05 is the registry.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Consequence of a finding (spec 05 §1). Ordered: info < warning < error.
@@ -261,20 +262,70 @@ pub trait Sink {
     fn gauge(&mut self, gauge: Gauge);
 }
 
-/// A sink that keeps everything in the order it came.
+/// Findings of one code at one path that are kept one by one; what comes behind them is counted.
+pub const MOST: u64 = 1_000;
+
+/// A sink that keeps what comes, in the order it came. Of one code at one path it keeps [`MOST`] findings and then one that
+/// counts the rest: a hostile file of a million bad lines costs no more than one of a thousand.
 #[derive(Default, Debug)]
 pub struct Collected {
     /// Findings in push order.
     pub findings: Vec<Finding>,
     /// Gauges in push order.
     pub gauges: Vec<Gauge>,
+    /// Per path and code: how many came, and where the finding stands that counts the rest.
+    seen: HashMap<(Arc<str>, &'static str), (u64, usize)>,
 }
 
 impl Sink for Collected {
     fn push(&mut self, finding: Finding) {
-        self.findings.push(finding);
+        let (count, at) = self.seen.entry((Arc::clone(&finding.place.path), finding.code.name)).or_default();
+        *count += 1;
+        if *count <= MOST {
+            self.findings.push(finding);
+            return;
+        }
+        let message = format!("{} more places in this file are not listed", *count - MOST);
+        if *count == MOST + 1 {
+            *at = self.findings.len();
+            let place = Place { path: finding.place.path, ..Place::default() };
+            self.findings.push(Finding::new(finding.code, place, message));
+        } else if let Some(rest) = self.findings.get_mut(*at) {
+            rest.message = message;
+        }
     }
     fn gauge(&mut self, gauge: Gauge) {
         self.gauges.push(gauge);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check;
+
+    fn at(path: &str, line: u64) -> Place {
+        Place { path: Arc::from(path), line: Some(line), ..Place::default() }
+    }
+
+    #[test]
+    fn of_one_code_at_one_path_the_first_thousand_are_kept_and_the_rest_is_counted() {
+        let code = check::code("json_syntax").unwrap();
+        let mut sink = Collected::default();
+        for line in 1..=MOST + 5 {
+            sink.push(Finding::new(code, at("a", line), "x"));
+        }
+        sink.push(Finding::new(code, at("b", 1), "x"));
+        assert_eq!(sink.findings.len() as u64, MOST + 2);
+        let rest = &sink.findings[usize::try_from(MOST).unwrap()];
+        assert_eq!((rest.message.as_str(), rest.place.line), ("5 more places in this file are not listed", None));
+        assert_eq!(&*sink.findings.last().unwrap().place.path, "b");
+    }
+
+    #[test]
+    fn a_token_is_explained_by_the_codes_whose_verdict_names_it() {
+        assert!(check::code("truncated_last_line").unwrap().explains("malformed"));
+        assert!(!check::code("blank_lines").unwrap().explains("malformed"));
+        assert!(!check::code("blank_lines").unwrap().explains(""));
     }
 }

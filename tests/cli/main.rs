@@ -186,3 +186,30 @@ fn a_closed_pipe_ends_quietly() {
     assert_eq!(err(&output), "");
     assert_eq!(status(&output), 0);
 }
+
+/// Waits until the process catches SIGINT (bit 2 of `SigCgt`), so that the test does not depend on how fast it starts.
+#[cfg(target_os = "linux")]
+fn wait_until_it_catches_interrupts(pid: u32) {
+    for _ in 0..500 {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let caught =
+            status.lines().find_map(|line| line.strip_prefix("SigCgt:")).and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        if caught.is_some_and(|mask| mask & 0b10 != 0) {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    unreachable!("the process never asked for SIGINT");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_interrupted_run_exits_32() {
+    let mut child = program().args(["records", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    // Held open: `wait` would close it, and the end of the input ends the run as well.
+    let _input = child.stdin.take();
+    wait_until_it_catches_interrupts(child.id());
+    let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(32));
+}
