@@ -6,8 +6,9 @@ use crate::fsys::{Bound, Fs, Refusal, capture};
 use crate::json::{Value, View, stringify, text};
 use std::path::Path;
 
-/// No canonical binding is larger: a path has at most 4,096 bytes, and JSON writes a byte as at most six.
-pub const CEILING: u64 = 1 << 20;
+/// No canonical binding is larger than 32 KiB (a path has at most 4,096 bytes, and JSON writes a byte as at most six), but gjc
+/// reads what is there; this much is read so that padding is told from an unreadable file.
+pub const CEILING: u64 = 16 << 20;
 
 /// What a binding file says, after steps 1 to 3.
 #[derive(Clone, PartialEq, Debug)]

@@ -1,0 +1,331 @@
+//! The artifact tree of a session: bounds, manifest, snapshot, and whether a tree still is the recorded one
+//! (spec 02 §6.6, §6.5, §9.7). Reads, never follows a link, never recurses.
+
+use super::migration_receipt::ManifestEntry;
+use super::record::{NodeKind, Tree, TreeEntry};
+use crate::fsys::{Bound, Error, Fs, Kind, Meta, Refusal, capture};
+use crate::json::JsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Deepest directory that is fine (the root has depth 0).
+pub const MAX_DEPTH: usize = 32;
+/// Most entries, and most files, below the root.
+pub const MAX_ENTRIES: u64 = 50_000;
+/// Most bytes of one file.
+pub const MAX_FILE_BYTES: u64 = 128 << 20;
+/// Most bytes of all files.
+pub const MAX_TOTAL_BYTES: u64 = 512 << 20;
+
+/// Why a tree cannot be migrated, forked or deleted.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Fault {
+    /// `unsafe_artifacts`: what it is, and where.
+    #[error("{} {why}", path.display())]
+    Unsafe {
+        /// The object.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// `artifact_capacity_exceeded`: a bound of the whole tree.
+    #[error("more than {limit} {unit}")]
+    Capacity {
+        /// The bound.
+        limit: u64,
+        /// Of what.
+        unit: &'static str,
+    },
+    /// `managed_storage_unsupported`: an I/O failure, or a name that is no UTF-8.
+    #[error("{0}")]
+    Unsupported(String),
+}
+
+impl Fault {
+    /// gjc's code when opening or deleting.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Fault::Unsafe { .. } => "unsafe_artifacts",
+            Fault::Capacity { .. } => "artifact_capacity_exceeded",
+            Fault::Unsupported(_) => "managed_storage_unsupported",
+        }
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Fault::Unsupported(error.to_string())
+    }
+}
+
+/// One object of a surveyed tree.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Item {
+    /// `/`-separated path below the root; empty for the root.
+    pub relative: String,
+    /// Its facts.
+    pub meta: Meta,
+}
+
+/// A tree within its bounds: depth first, names sorted by bytes, the root first.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Survey {
+    /// The root's path.
+    pub root: PathBuf,
+    /// All objects.
+    pub items: Vec<Item>,
+    /// Bytes of all files.
+    pub bytes: u64,
+}
+
+impl Survey {
+    /// Entries below the root.
+    pub fn entries(&self) -> u64 {
+        self.items.len().saturating_sub(1) as u64
+    }
+}
+
+/// Walks the tree and stops at the first violation. `Ok(None)`: nothing stands there.
+///
+/// # Errors
+/// The first violation in depth-first order; gjc meets them in directory order, which only matters when there are two.
+pub fn survey(fs: &dyn Fs, root: &Path) -> Result<Option<Survey>, Fault> {
+    let unsafe_at = |path: &Path, why| Err(Fault::Unsafe { path: path.to_owned(), why });
+    if !fs.present(root)? {
+        return Ok(None);
+    }
+    let meta = fs.lstat(root)?;
+    if meta.kind != Kind::Directory {
+        return unsafe_at(root, "is no real directory");
+    }
+    let mut survey = Survey { root: root.to_owned(), items: Vec::new(), bytes: 0 };
+    // Directories and files still to be taken, the next one last.
+    let mut pending = vec![(String::new(), root.to_owned(), meta, 0_usize)];
+    let mut seen = 0_u64;
+    while let Some((relative, path, meta, depth)) = pending.pop() {
+        match meta.kind {
+            Kind::Directory if depth > MAX_DEPTH => return unsafe_at(&path, "is a directory deeper than 32"),
+            Kind::Directory => {
+                let mut names = Vec::new();
+                let directory = fs.open_dir(&path)?;
+                for entry in directory.entries()? {
+                    seen += 1;
+                    if seen > MAX_ENTRIES {
+                        return Err(Fault::Capacity { limit: MAX_ENTRIES, unit: "entries" });
+                    }
+                    names.push(entry?.name);
+                }
+                names.sort_by(|a, b| b.as_bytes().cmp(a.as_bytes()));
+                for name in names {
+                    let Some(text) = name.to_str() else {
+                        return Err(Fault::Unsupported(format!("{} holds a name that is not UTF-8", path.display())));
+                    };
+                    let below = if relative.is_empty() { text.to_owned() } else { format!("{relative}/{text}") };
+                    let meta = directory.lstat(&name)?;
+                    pending.push((below, path.join(&name), meta, depth + 1));
+                }
+            }
+            Kind::File if meta.nlink > 1 => return unsafe_at(&path, "has more than one link"),
+            Kind::File if meta.size > MAX_FILE_BYTES => return unsafe_at(&path, "is larger than 128 MiB"),
+            Kind::File => {
+                survey.bytes = survey.bytes.saturating_add(meta.size);
+                if survey.bytes > MAX_TOTAL_BYTES {
+                    return Err(Fault::Capacity { limit: MAX_TOTAL_BYTES, unit: "bytes" });
+                }
+            }
+            Kind::Symlink => return unsafe_at(&path, "is a symlink"),
+            Kind::Fifo | Kind::Socket | Kind::Device => return unsafe_at(&path, "is a special file"),
+        }
+        survey.items.push(Item { relative, meta });
+    }
+    Ok(Some(survey))
+}
+
+/// SHA-256 of one file of a surveyed tree, in hex.
+///
+/// # Errors
+/// What the capture refuses.
+pub fn hash(fs: &dyn Fs, path: &Path) -> Result<String, Refusal> {
+    use sha2::{Digest, Sha256};
+    let captured = capture(fs, path, Bound::AtMost(MAX_FILE_BYTES))?;
+    Ok(data_encoding::HEXLOWER.encode(&Sha256::digest(&captured.bytes)))
+}
+
+/// The manifest of a surveyed tree, in the survey's order.
+///
+/// # Errors
+/// What the capture of a file refuses.
+pub fn manifest(fs: &dyn Fs, survey: &Survey) -> Result<Vec<ManifestEntry>, Refusal> {
+    survey
+        .items
+        .iter()
+        .map(|item| {
+            let path = JsString::from(item.relative.as_str());
+            Ok(match item.meta.kind {
+                Kind::Directory => ManifestEntry::Directory { path },
+                _ => ManifestEntry::File { path, size: item.meta.size, sha256: hash(fs, &survey.root.join(&item.relative))? },
+            })
+        })
+        .collect()
+}
+
+/// The snapshot that receipts record.
+///
+/// # Errors
+/// What the capture of a file refuses.
+pub fn snapshot(fs: &dyn Fs, survey: &Survey) -> Result<Tree, Refusal> {
+    let entry = |item: &Item| {
+        let file = item.meta.kind != Kind::Directory;
+        Ok(TreeEntry {
+            relative_path: item.relative.as_str().into(),
+            kind: if file { NodeKind::File } else { NodeKind::Directory },
+            dev: item.meta.dev,
+            ino: item.meta.ino,
+            nlink: item.meta.nlink,
+            size: item.meta.size,
+            mtime_ns: item.meta.mtime_ns,
+            ctime_ns: item.meta.ctime_ns,
+            sha256: if file { Some(hash(fs, &survey.root.join(&item.relative))?) } else { None },
+        })
+    };
+    Ok(Tree { entries: survey.items.iter().map(entry).collect::<Result<_, Refusal>>()? })
+}
+
+/// The name that an older native tree removal gave to a child: SHA-256 of relative path, NUL, dev, NUL, ino (spec 02 §9.7).
+pub fn detached_child_name(relative: &str, dev: u64, ino: u64) -> String {
+    use sha2::{Digest, Sha256};
+    let hash = Sha256::digest(format!("{relative}\0{dev}\0{ino}"));
+    format!(".pi-tree-detached-{}", data_encoding::HEXLOWER.encode(&hash))
+}
+
+/// Whether an observed tree is compatible with the recorded one (spec 02 §9.7): same root, every observed entry recorded
+/// with the same kind, dev and ino, each used once, paths equal component by component or detached names of the recorded
+/// ancestors, files as recorded or empty. Missing entries are allowed.
+pub fn is_compatible(observed: &Tree, recorded: &Tree) -> bool {
+    use std::collections::BTreeMap;
+    let root = |tree: &Tree| tree.root().map(|root| (root.dev, root.ino));
+    if root(observed).is_none() || root(observed) != root(recorded) {
+        return false;
+    }
+    let mut by_inode: BTreeMap<(u64, u64), &TreeEntry> = recorded.entries.iter().map(|entry| ((entry.dev, entry.ino), entry)).collect();
+    let inode_of: BTreeMap<&[u8], (u64, u64)> =
+        recorded.entries.iter().map(|entry| (entry.relative_path.as_bytes(), (entry.dev, entry.ino))).collect();
+    observed.entries.iter().all(|entry| {
+        let Some(record) = by_inode.remove(&(entry.dev, entry.ino)) else { return false };
+        let content = entry.kind == NodeKind::Directory
+            || entry.size == 0
+            || (entry.size == record.size && entry.mtime_ns == record.mtime_ns && entry.sha256 == record.sha256);
+        entry.kind == record.kind && content && is_path_or_detached(&entry.relative_path, &record.relative_path, &inode_of)
+    })
+}
+
+fn is_path_or_detached(observed: &JsString, recorded: &JsString, inode_of: &std::collections::BTreeMap<&[u8], (u64, u64)>) -> bool {
+    let (observed, recorded) = (observed.as_bytes(), recorded.as_bytes());
+    if observed.split(|byte| *byte == b'/').count() != recorded.split(|byte| *byte == b'/').count() {
+        return false;
+    }
+    let mut end = 0;
+    observed.split(|byte| *byte == b'/').zip(recorded.split(|byte| *byte == b'/')).all(|(seen, named)| {
+        end = if end == 0 { named.len() } else { end + 1 + named.len() };
+        let ancestor = recorded.get(..end).unwrap_or(recorded);
+        seen == named
+            || inode_of.get(ancestor).is_some_and(|(dev, ino)| {
+                std::str::from_utf8(ancestor).is_ok_and(|ancestor| detached_child_name(ancestor, *dev, *ino).as_bytes() == seen)
+            })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fsys::Memory;
+
+    fn code(fs: &Memory) -> Option<&'static str> {
+        survey(fs, Path::new("/a")).err().map(|fault| fault.code())
+    }
+
+    #[test]
+    fn absent_is_none_and_the_root_comes_first() {
+        let fs = Memory::new();
+        assert_eq!(survey(&fs, Path::new("/a")), Ok(None));
+        fs.file("/a/b/z", b"12");
+        fs.file("/a/b.log", b"3");
+        let survey = survey(&fs, Path::new("/a")).unwrap().unwrap();
+        let paths: Vec<&str> = survey.items.iter().map(|item| item.relative.as_str()).collect();
+        assert_eq!(paths, ["", "b", "b/z", "b.log"]);
+        assert_eq!((survey.bytes, survey.entries()), (3, 3));
+    }
+    #[test]
+    fn what_is_unsafe() {
+        for make in [
+            (|fs: &Memory| fs.symlink("/a/l", "/x")) as fn(&Memory),
+            |fs| fs.special("/a/p", Kind::Fifo),
+            |fs| fs.sparse("/a/big", MAX_FILE_BYTES + 1),
+            |fs| {
+                fs.file("/a/f", b"1");
+                fs.hard_link("/a/f", "/elsewhere");
+            },
+            |fs| fs.directory(format!("/a/{}", ["d"; 33].join("/"))),
+        ] {
+            let fs = Memory::new();
+            fs.directory("/a");
+            make(&fs);
+            assert_eq!(code(&fs), Some("unsafe_artifacts"));
+        }
+    }
+    #[test]
+    fn depth_32_and_128_mib_are_fine() {
+        let fs = Memory::new();
+        fs.directory(format!("/a/{}", ["d"; 32].join("/")));
+        fs.sparse("/a/big", MAX_FILE_BYTES);
+        assert_eq!(code(&fs), None);
+    }
+    #[test]
+    fn capacity_is_not_called_unsafe() {
+        let fs = Memory::new();
+        for n in 0..4 {
+            fs.sparse(format!("/a/{n}"), MAX_FILE_BYTES);
+        }
+        assert_eq!(code(&fs), None);
+        fs.file("/a/more", b"1");
+        assert_eq!(code(&fs), Some("artifact_capacity_exceeded"));
+    }
+    #[test]
+    fn the_worked_name_of_a_detached_child() {
+        assert_eq!(
+            detached_child_name("sub/B.txt", 65024, 10_495_553),
+            ".pi-tree-detached-e66074ff7bdeb61c54cde5ec9c8aa196c5ebd1105099f7b8d60d938d5adf3d13"
+        );
+    }
+    fn tree(paths: &[(&str, u64, u64)]) -> Tree {
+        let entry = |(path, ino, size): &(&str, u64, u64)| TreeEntry {
+            relative_path: (*path).into(),
+            kind: if *size == u64::MAX { NodeKind::Directory } else { NodeKind::File },
+            dev: 1,
+            ino: *ino,
+            nlink: 1,
+            size: if *size == u64::MAX { 0 } else { *size },
+            mtime_ns: 5,
+            ctime_ns: 6,
+            sha256: Some("x".into()),
+        };
+        Tree { entries: paths.iter().map(entry).collect() }
+    }
+    const DIR: u64 = u64::MAX;
+
+    #[test]
+    fn a_partly_removed_and_scrubbed_tree_is_compatible() {
+        let recorded = tree(&[("", 1, DIR), ("sub", 2, DIR), ("sub/B.txt", 3, 7), ("c", 4, 9)]);
+        let detached = format!("sub/{}", detached_child_name("sub/B.txt", 1, 3));
+        assert!(is_compatible(&tree(&[("", 1, DIR), ("sub", 2, DIR), (&detached, 3, 0)]), &recorded));
+        assert!(is_compatible(&recorded, &recorded));
+    }
+    #[test]
+    fn a_foreign_entry_or_new_payload_is_not_compatible() {
+        let recorded = tree(&[("", 1, DIR), ("c", 4, 9)]);
+        assert!(!is_compatible(&tree(&[("", 1, DIR), ("c", 5, 9)]), &recorded));
+        assert!(!is_compatible(&tree(&[("", 1, DIR), ("d", 4, 9)]), &recorded));
+        assert!(!is_compatible(&tree(&[("", 1, DIR), ("c", 4, 8)]), &recorded));
+        assert!(!is_compatible(&tree(&[("", 2, DIR)]), &recorded));
+    }
+}

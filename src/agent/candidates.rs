@@ -1,0 +1,669 @@
+//! The managed listing: discovery, validation of each file, retirement, matching of committed receipts, states
+//! (spec 02 §5.2, §5.3, §7, §9.3). Reads only; every answer says what gjc would make of the tree as it is.
+
+use super::artifacts;
+use super::identity::{self, Identity, NoIdentity};
+use super::layout;
+use super::legacy;
+use super::migration_receipt::{self, Clause, Evidence, Side};
+use super::record::{TranscriptIdentity, json_text};
+use super::tombstone;
+pub use super::tombstone::Provenance;
+use super::world::{Scope, World};
+use crate::finding::Release;
+use crate::fsys::{Bound, Captured, Errno, Error, Fs, Kind, Meta, Refusal, Watched, capture};
+use crate::json::view::View;
+use crate::json::{JsString, Value};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock};
+
+/// The header must end within this many bytes.
+pub const PREFLIGHT_BYTES: u64 = 65_536;
+/// Larger protocol files are not read; no record of gjc comes near (the replay budget stops at the same size).
+pub const RECORD_CEILING: u64 = 64 << 20;
+
+/// A transcript that a listing owns.
+#[derive(Debug)]
+pub struct Candidate {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// Header id.
+    pub session_id: JsString,
+    /// Header cwd, as written.
+    pub cwd: JsString,
+    /// Scope directory or legacy directory.
+    pub provenance: Provenance,
+    /// Its facts when it was examined.
+    pub meta: Meta,
+    /// The hash of the whole file: asked for only where a record could name this very file.
+    sha256: OnceLock<Result<String, Refusal>>,
+}
+
+impl Candidate {
+    /// The whole identity; reads and hashes the file on the first call.
+    ///
+    /// # Errors
+    /// What the capture refuses.
+    pub fn identity(&self, fs: &dyn Fs) -> Result<TranscriptIdentity, Refusal> {
+        let sha256 = self.sha256.get_or_init(|| hash_unchanged(fs, &self.path, &self.meta)).clone()?;
+        Ok(TranscriptIdentity {
+            canonical_path: path_text(&self.path),
+            session_id: self.session_id.clone(),
+            dev: self.meta.dev,
+            ino: self.meta.ino,
+            nlink: self.meta.nlink,
+            size: self.meta.size,
+            mtime_ns: self.meta.mtime_ns,
+            ctime_ns: self.meta.ctime_ns,
+            sha256,
+        })
+    }
+    /// The artifact directory.
+    pub fn artifacts(&self) -> PathBuf {
+        artifacts_of(&self.path)
+    }
+}
+
+/// The transcript path without its last six bytes.
+pub fn artifacts_of(transcript: &Path) -> PathBuf {
+    let bytes = transcript.as_os_str().as_bytes();
+    PathBuf::from(std::ffi::OsStr::from_bytes(bytes.get(..bytes.len().saturating_sub(6)).unwrap_or_default()))
+}
+
+/// A path as JavaScript holds it: bytes that are no UTF-8 become U+FFFD.
+pub fn path_text(path: &Path) -> JsString {
+    JsString::from(path.to_string_lossy().into_owned())
+}
+
+fn hash_unchanged(fs: &dyn Fs, path: &Path, expected: &Meta) -> Result<String, Refusal> {
+    use sha2::{Digest, Sha256};
+    let mut watched = Watched::open(fs, path)?;
+    if !watched.meta().same_state(expected) {
+        return Err(Refusal::Changed(expected.drift(&watched.meta())));
+    }
+    let mut hash = Sha256::new();
+    let mut block = vec![0; 1 << 16];
+    loop {
+        let read = watched.read(&mut block).map_err(|error| Refusal::Failed(watched.read_error(&error)))?;
+        match block.get(..read) {
+            Some([]) | None => break,
+            Some(bytes) => hash.update(bytes),
+        }
+    }
+    watched.finish()?;
+    Ok(data_encoding::HEXLOWER.encode(&hash.finalize()))
+}
+
+/// What the listing makes of one `.jsonl` entry.
+#[derive(Debug)]
+pub enum Examined {
+    /// It belongs to the scope.
+    Owned(Candidate),
+    /// Its header names another workspace.
+    Foreign {
+        /// Where it lies.
+        path: PathBuf,
+        /// Header cwd.
+        cwd: JsString,
+        /// The workspace it belongs to.
+        workspace: String,
+    },
+    /// It does not count.
+    Invalid(Invalid),
+}
+
+/// A file that the listing reports as invalid.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Invalid {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// gjc's code (spec 02 §10.3).
+    pub code: &'static str,
+    /// The session id that the newest release attaches.
+    pub session_id: Option<String>,
+    /// What was found, for people.
+    pub detail: String,
+    /// The tree moved while we looked.
+    pub transient: bool,
+}
+
+/// Remembers identities of header cwds: thousands of transcripts name the same few.
+#[derive(Default)]
+pub struct Cwds(Mutex<BTreeMap<JsString, Result<Identity, NoIdentity>>>);
+
+impl Cwds {
+    /// The identity of a header cwd.
+    ///
+    /// # Errors
+    /// The native code.
+    pub fn identity(&self, world: &World<'_>, cwd: &JsString) -> Result<Identity, NoIdentity> {
+        if let Some(known) = self.0.lock().ok().and_then(|known| known.get(cwd.as_bytes()).cloned()) {
+            return known;
+        }
+        let found = identity::posix(world.fs, &world.current_dir, Path::new(&*cwd.as_js().to_string_lossy()));
+        if let Ok(mut known) = self.0.lock() {
+            known.insert(cwd.clone(), found.clone());
+        }
+        found
+    }
+}
+
+/// Id and cwd of a header line, or gjc's code for it (spec 02 §5.3 steps 1a to 1c).
+///
+/// # Errors
+/// The code and, where the header says one, the id.
+pub fn read_header(prefix: &[u8]) -> Result<(JsString, JsString), (&'static str, Option<JsString>, &'static str)> {
+    let Some(end) = memchr::memchr(b'\n', prefix) else {
+        return Err(("invalid_header", None, "no line ends within the first 65,536 bytes"));
+    };
+    let line = crate::json::text::utf8_lossy(prefix.get(..end).unwrap_or_default());
+    let Some(header) = Value::parse(&line) else { return Err(("unreadable_candidate", None, "the first line is not JSON")) };
+    let text = |key: &str| header.str_member(key).map(|text| JsString::from_wtf8(text.into_owned()));
+    if !header.is_record() {
+        return Err(("invalid_header", None, "the first line is no object"));
+    }
+    match (header.member("type").is_some_and(|kind| kind.is_str("session")), text("id"), text("cwd")) {
+        (true, Some(id), Some(cwd)) => Ok((id, cwd)),
+        (false, id, _) => Err(("invalid_header", id, "its type is not \"session\"")),
+        (true, None, _) => Err(("invalid_header", None, "its id is no string")),
+        (true, id, None) => Err(("invalid_header", id, "its cwd is no string")),
+    }
+}
+
+/// Examines one `.jsonl` entry of a visited directory (spec 02 §5.3).
+pub fn examine(world: &World<'_>, scope: &Identity, path: &Path, provenance: Provenance, cwds: &Cwds) -> Examined {
+    let invalid = |code, session_id: Option<String>, detail: String, transient| {
+        Examined::Invalid(Invalid { path: path.to_owned(), code, session_id: session_id.filter(|id| is_session_id(id)), detail, transient })
+    };
+    let by_name = || {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        name.strip_suffix(layout::TRANSCRIPT_SUFFIX).map(str::to_owned)
+    };
+    let captured = match capture(world.fs, path, Bound::Prefix(PREFLIGHT_BYTES)) {
+        Ok(captured) => captured,
+        Err(refusal) => {
+            // 0.15.0 called everything that the capture refuses unreadable (spec 02 §5.3 1e).
+            let code = match (&refusal, world.release) {
+                (Refusal::Failed(_), _) | (_, Release::V0_15) => "unreadable_candidate",
+                (_, Release::V0_17) => "source_changed",
+            };
+            return invalid(code, by_name(), refusal.to_string(), refusal.is_transient());
+        }
+    };
+    let Captured { bytes, meta } = captured;
+    let (session_id, cwd) = match read_header(&bytes) {
+        Ok(header) => header,
+        Err((code, id, why)) => return invalid(code, id.map(|id| id.to_string()).or_else(by_name), why.to_owned(), false),
+    };
+    match cwds.identity(world, &cwd) {
+        Ok(found) if found == *scope => {
+            Examined::Owned(Candidate { path: path.to_owned(), session_id, cwd, provenance, meta, sha256: OnceLock::new() })
+        }
+        Ok(found) => Examined::Foreign { path: path.to_owned(), cwd, workspace: found.canonical_path },
+        Err(why) => {
+            invalid(why.candidate_code(), Some(session_id.to_string()), format!("its header names the directory {cwd}: {}", why.token()), false)
+        }
+    }
+}
+
+/// `^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`
+fn is_session_id(id: &str) -> bool {
+    id.len() <= 128
+        && id.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric())
+        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'))
+}
+
+/// Migration state of a listed candidate (spec 02 §7.1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    /// In the scope, without a visible legacy partner.
+    NativeV2,
+    /// In a legacy directory.
+    LegacyUnmigrated,
+    /// In the scope, and a visible legacy source has a matching committed receipt naming it.
+    MigratedV2,
+}
+
+impl State {
+    /// gjc's word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            State::NativeV2 => "native_v2",
+            State::LegacyUnmigrated => "legacy_unmigrated",
+            State::MigratedV2 => "migrated_v2",
+        }
+    }
+}
+
+/// A candidate that the listing shows.
+#[derive(Debug)]
+pub struct Listed {
+    /// The file.
+    pub candidate: Candidate,
+    /// Its state.
+    pub state: State,
+    /// The legacy source whose receipt names it, for `migrated_v2`.
+    pub source: Option<PathBuf>,
+}
+
+/// Why an owned candidate is not shown.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Hidden {
+    /// A tombstone retires it.
+    Retired {
+        /// The tombstone file.
+        tombstone: PathBuf,
+    },
+    /// A matching committed receipt names this v2 file as its copy.
+    Shadowed {
+        /// The v2 file.
+        by: PathBuf,
+        /// The receipt.
+        receipt: PathBuf,
+    },
+}
+
+/// The managed listing of one workspace.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// Shown, in gjc's order of directories; within a directory sorted by name.
+    pub owned: Vec<Listed>,
+    /// Owned, but not shown.
+    pub hidden: Vec<(Candidate, Hidden)>,
+    /// Files of other workspaces: path, cwd text, workspace.
+    pub foreign: Vec<(PathBuf, JsString, String)>,
+    /// Files that do not count.
+    pub invalid: Vec<Invalid>,
+    /// Committed receipts that name a visible pair and do not match it.
+    pub stale: Vec<Stale>,
+    /// The directories visited besides the scope.
+    pub legacy_directories: Vec<PathBuf>,
+    /// How many unknown legacy directories were left out.
+    pub beyond_limit: usize,
+}
+
+/// A committed receipt that names an owned source and an owned destination but does not match them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stale {
+    /// The receipt.
+    pub receipt: PathBuf,
+    /// The legacy file.
+    pub source: PathBuf,
+    /// The v2 file.
+    pub destination: PathBuf,
+    /// The first broken clause of spec 02 §7.2.
+    pub clause: Clause,
+}
+
+/// Why the listing of a workspace is refused as a whole.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ListError {
+    /// The sessions root is no real directory.
+    #[error("unsafe_root: {}", .0.display())]
+    UnsafeRoot(PathBuf),
+    /// A visited path exists and is no real directory, or cannot be read.
+    #[error("scan_failed: {} {why}", path.display())]
+    ScanFailed {
+        /// The path.
+        path: PathBuf,
+        /// What is there.
+        why: String,
+    },
+}
+
+impl ListError {
+    /// gjc's code.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            ListError::UnsafeRoot(_) => "unsafe_root",
+            ListError::ScanFailed { .. } => "scan_failed",
+        }
+    }
+}
+
+impl From<Error> for ListError {
+    fn from(error: Error) -> Self {
+        ListError::ScanFailed { why: error.to_string(), path: error.path }
+    }
+}
+
+/// The directories that a listing visits, in order: the scope, the known legacy names, then up to 256 unknown ones; and how
+/// many were left out.
+///
+/// # Errors
+/// `scan_failed` when one of the first two kinds exists and is no real directory.
+pub fn directories(world: &World<'_>, scope: &Scope) -> Result<(Vec<(PathBuf, Provenance)>, usize), ListError> {
+    let known = scope.known_legacy_names(world);
+    let mut visited = Vec::new();
+    let named = std::iter::once((scope.directory.clone(), Provenance::V2))
+        .chain(known.iter().map(|name| (scope.sessions_root.join(name), Provenance::Legacy)));
+    for (path, provenance) in named {
+        match world.fs.lstat(&path) {
+            Ok(meta) if meta.kind == Kind::Directory => visited.push((path, provenance)),
+            Ok(meta) => return Err(ListError::ScanFailed { why: format!("is a {}", meta.kind.noun()), path }),
+            Err(error) if error.errno == Errno::NOENT => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let mut unknown = Vec::new();
+    for entry in world.fs.list(&scope.sessions_root)? {
+        let name = entry.name.to_string_lossy().into_owned();
+        if !legacy::is_unknown_candidate(entry.name.as_bytes()) || known.contains(&name) {
+            continue;
+        }
+        let kind = match entry.kind {
+            Some(kind) => kind,
+            None => world.fs.lstat(&scope.sessions_root.join(&entry.name))?.kind,
+        };
+        if kind == Kind::Directory {
+            unknown.push((name, scope.sessions_root.join(&entry.name)));
+        }
+    }
+    unknown.sort_by(|(a, _), (b, _)| legacy::by_utf16(a, b));
+    let beyond = unknown.len().saturating_sub(legacy::MAX_UNKNOWN_DIRECTORIES);
+    unknown.truncate(legacy::MAX_UNKNOWN_DIRECTORIES);
+    visited.extend(unknown.into_iter().map(|(_, path)| (path, Provenance::Legacy)));
+    Ok((visited, beyond))
+}
+
+/// The managed listing of a resolved scope.
+///
+/// # Errors
+/// When gjc refuses the whole listing.
+pub fn list(world: &World<'_>, scope: &Scope) -> Result<Listing, ListError> {
+    match world.fs.lstat(&scope.sessions_root) {
+        Ok(meta) if meta.kind == Kind::Directory => {}
+        Ok(_) => return Err(ListError::UnsafeRoot(scope.sessions_root.clone())),
+        Err(error) if error.errno == Errno::NOENT => return Ok(Listing::default()),
+        Err(error) => return Err(error.into()),
+    }
+    let (directories, beyond_limit) = directories(world, scope)?;
+    let cwds = Cwds::default();
+    let mut listing = Listing { beyond_limit, ..Listing::default() };
+    let mut owned = Vec::new();
+    for (directory, provenance) in &directories {
+        if *provenance == Provenance::Legacy {
+            listing.legacy_directories.push(directory.clone());
+        }
+        let names: Vec<_> = world.fs.list(directory)?.into_iter().filter(|entry| layout::is_transcript_name(entry.name.as_bytes())).collect();
+        let examined: Vec<Examined> =
+            names.par_iter().map(|entry| examine(world, &scope.identity, &directory.join(&entry.name), *provenance, &cwds)).collect();
+        for one in examined {
+            match one {
+                Examined::Owned(candidate) => owned.push(candidate),
+                Examined::Foreign { path, cwd, workspace } => listing.foreign.push((path, cwd, workspace)),
+                Examined::Invalid(invalid) => listing.invalid.push(invalid),
+            }
+        }
+    }
+    let retired = Retirement::read(world.fs, &scope.protocol(layout::TOMBSTONES), &scope.digest());
+    let mut visible = Vec::new();
+    for candidate in owned {
+        match retired.by(world.fs, &candidate) {
+            Some(tombstone) => listing.hidden.push((candidate, Hidden::Retired { tombstone })),
+            None => visible.push(candidate),
+        }
+    }
+    pair(world, scope, visible, &mut listing);
+    Ok(listing)
+}
+
+/// Hides shadowed legacy candidates and gives states to the rest (spec 02 §7.1, §7.3).
+fn pair(world: &World<'_>, scope: &Scope, visible: Vec<Candidate>, listing: &mut Listing) {
+    let receipts = CommittedReceipts::read(world.fs, &scope.protocol(layout::RECEIPTS));
+    let by_path: BTreeMap<&Path, &Candidate> =
+        visible.iter().filter(|candidate| candidate.provenance == Provenance::V2).map(|candidate| (&*candidate.path, candidate)).collect();
+    let mut shadows: BTreeMap<PathBuf, Hidden> = BTreeMap::new();
+    let mut sources: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
+    for source in visible.iter().filter(|candidate| candidate.provenance == Provenance::Legacy) {
+        let Some(receipt) = receipts.of(world.fs, source) else { continue };
+        let destination = receipt.destination.as_ref().and_then(|path| by_path.get(Path::new(&*path.as_js().to_string_lossy())));
+        let Some(destination) = destination else { continue };
+        match matches(world.fs, scope, &receipt.path, source, destination) {
+            Ok(()) => {
+                shadows.insert(source.path.clone(), Hidden::Shadowed { by: destination.path.clone(), receipt: receipt.path.clone() });
+                sources.insert(destination.path.clone(), source.path.clone());
+            }
+            Err(clause) => listing.stale.push(Stale {
+                receipt: receipt.path.clone(),
+                source: source.path.clone(),
+                destination: destination.path.clone(),
+                clause,
+            }),
+        }
+    }
+    for candidate in visible {
+        if let Some(hidden) = shadows.remove(&candidate.path) {
+            listing.hidden.push((candidate, hidden));
+            continue;
+        }
+        let source = sources.remove(&candidate.path);
+        let state = match (candidate.provenance, &source) {
+            (Provenance::Legacy, _) => State::LegacyUnmigrated,
+            (Provenance::V2, Some(_)) => State::MigratedV2,
+            (Provenance::V2, None) => State::NativeV2,
+        };
+        listing.owned.push(Listed { candidate, state, source });
+    }
+}
+
+/// Evidence that the listing takes from `tombstones/` (spec 02 §9.3).
+#[derive(Debug, Default)]
+pub struct Retirement {
+    scope: String,
+    /// Raw targets by their path, with the tombstone they stand in.
+    targets: BTreeMap<JsString, Vec<(PathBuf, Value)>>,
+    /// The first file that ended the search, if one did.
+    pub ended_by: Option<PathBuf>,
+}
+
+impl Retirement {
+    /// Reads every file in directory order, as gjc does: the first unreadable or non-JSON one ends the search. (So the
+    /// answer follows the directory order of this disk; a check reports such a file by itself.)
+    pub fn read(fs: &dyn Fs, tombstones: &Path, scope: &str) -> Self {
+        let mut found = Retirement { scope: scope.to_owned(), ..Retirement::default() };
+        let Ok(directory) = fs.open_dir(tombstones) else { return found };
+        let Ok(entries) = directory.entries() else { return found };
+        for entry in entries {
+            let Ok(entry) = entry else { break };
+            let path = tombstones.join(&entry.name);
+            let Some(record) = capture(fs, &path, Bound::Ceiling(RECORD_CEILING)).ok().and_then(|captured| parse(&captured.bytes)) else {
+                found.ended_by = Some(path);
+                break;
+            };
+            if !tombstone::is_retired_record(&record, scope) {
+                continue;
+            }
+            for target in record.member("targets").into_iter().flat_map(View::items) {
+                if let Some(Value::String(named)) = target.member("path") {
+                    found.targets.entry(named.clone()).or_default().push((path.clone(), target.clone()));
+                }
+            }
+        }
+        found
+    }
+    /// The tombstone that retires this candidate, if one does. The file is hashed only when all else agrees.
+    pub fn by(&self, fs: &dyn Fs, candidate: &Candidate) -> Option<PathBuf> {
+        let targets = self.targets.get(&path_text(&candidate.path))?;
+        // A target whose recorded inode is another one cannot be equal: no need to read the file.
+        let near = |target: &Value| {
+            target.member("identity").is_some_and(|identity| super::record::spells(identity, "ino", candidate.meta.ino))
+        };
+        let targets: Vec<_> = targets.iter().filter(|(_, target)| near(target)).collect();
+        if targets.is_empty() {
+            return None;
+        }
+        let identity = candidate.identity(fs).ok()?;
+        let named = tombstone::Candidate { identity: &identity, cwd: &candidate.cwd };
+        targets.into_iter().find(|(_, target)| tombstone::target_equals(target, named, true)).map(|(path, _)| path.clone())
+    }
+    /// The scope digest it was read for.
+    pub fn scope(&self) -> &str {
+        &self.scope
+    }
+}
+
+/// `JSON.parse` of a protocol file.
+pub fn parse(bytes: &[u8]) -> Option<Value> {
+    Value::parse(&crate::json::text::utf8_lossy(bytes))
+}
+
+/// Reads one protocol file.
+///
+/// # Errors
+/// What the capture refuses; `Ok(None)` when it is no JSON.
+pub fn read_record(fs: &dyn Fs, path: &Path) -> Result<Option<Value>, Refusal> {
+    Ok(parse(&capture(fs, path, Bound::Ceiling(RECORD_CEILING))?.bytes))
+}
+
+/// What is kept of a file `receipts/<op>.json`.
+#[derive(Debug)]
+pub struct CommittedReceipt {
+    /// The file.
+    pub path: PathBuf,
+    /// Operation name, from the file name.
+    pub operation: String,
+    /// `destination.path`, when it is a string.
+    pub destination: Option<JsString>,
+}
+
+/// The committed receipts of a scope, found by their source.
+#[derive(Debug, Default)]
+pub struct CommittedReceipts {
+    by_source: BTreeMap<JsString, Vec<CommittedReceipt>>,
+}
+
+impl CommittedReceipts {
+    /// Reads the names that a committed receipt can have; what is unreadable or not JSON counts as no receipt.
+    pub fn read(fs: &dyn Fs, receipts: &Path) -> Self {
+        let mut found = CommittedReceipts::default();
+        let Ok(entries) = fs.list(receipts) else { return found };
+        for entry in entries {
+            let migration_receipt::Name::Migration { operation, state: migration_receipt::State::Committed } =
+                migration_receipt::parse_name(entry.name.as_bytes())
+            else {
+                continue;
+            };
+            let path = receipts.join(&entry.name);
+            let Ok(Some(record)) = read_record(fs, &path) else { continue };
+            let named = |side: &str| match record.member(side).and_then(|side| side.member("path")) {
+                Some(Value::String(path)) => Some(path.clone()),
+                _ => None,
+            };
+            let Some(source) = named("source") else { continue };
+            let receipt = CommittedReceipt { path, operation: operation.to_owned(), destination: named("destination") };
+            found.by_source.entry(source).or_default().push(receipt);
+        }
+        found
+    }
+    /// The receipt under the operation name of this legacy candidate. The file is hashed only when some receipt names it.
+    pub fn of(&self, fs: &dyn Fs, source: &Candidate) -> Option<&CommittedReceipt> {
+        let receipts = self.by_source.get(&path_text(&source.path))?;
+        let operation = source.identity(fs).ok()?.operation();
+        receipts.iter().find(|receipt| receipt.operation == operation)
+    }
+}
+
+/// Whether the committed receipt in this file matches the pair (spec 02 §7.2).
+///
+/// # Errors
+/// The first broken clause.
+pub fn matches(fs: &dyn Fs, scope: &Scope, receipt: &Path, source: &Candidate, destination: &Candidate) -> Result<(), Clause> {
+    let record = read_record(fs, receipt).ok().flatten().ok_or(Clause::Readable)?;
+    let from = source.identity(fs).map_err(|_| Clause::Lineage)?;
+    let to = destination.identity(fs).map_err(|_| Clause::Lineage)?;
+    migration_receipt::matches(
+        &record,
+        &scope.digest(),
+        Side { identity: &from, cwd: &source.cwd },
+        Side { identity: &to, cwd: &destination.cwd },
+        &OnDisk { fs, source, destination },
+    )
+}
+
+struct OnDisk<'a> {
+    fs: &'a dyn Fs,
+    source: &'a Candidate,
+    destination: &'a Candidate,
+}
+
+impl Evidence for OnDisk<'_> {
+    fn lineage_holds(&self) -> bool {
+        begins_with(self.fs, self.source, self.destination).unwrap_or(false)
+    }
+    fn placeholder_holds(&self, placeholder: &Value) -> bool {
+        placeholder_holds(self.fs, self.source.path.parent().unwrap_or(Path::new("/")), placeholder).unwrap_or(false)
+    }
+    fn manifest_holds(&self, manifest: &[Value]) -> bool {
+        manifest_holds(self.fs, &self.destination.artifacts(), manifest)
+    }
+}
+
+/// Whether the destination begins with the source's whole content, both as examined.
+fn begins_with(fs: &dyn Fs, source: &Candidate, destination: &Candidate) -> Result<bool, Refusal> {
+    let mut from = Watched::open(fs, &source.path)?;
+    let mut to = Watched::open(fs, &destination.path)?;
+    let unchanged = from.meta().object() == source.meta.object()
+        && from.meta().size == source.meta.size
+        && from.meta().mtime_ns == source.meta.mtime_ns
+        && to.meta().object() == destination.meta.object()
+        && from.meta().nlink <= 1
+        && to.meta().nlink <= 1;
+    let mut left = from.meta().size;
+    let mut equal = unchanged && to.meta().size >= left;
+    let (mut a, mut b) = (vec![0; 1 << 16], vec![0; 1 << 16]);
+    while equal && left > 0 {
+        let take = left.min(a.len() as u64) as usize;
+        let (Some(a), Some(b)) = (a.get_mut(..take), b.get_mut(..take)) else { break };
+        equal = from.read_exact(a).is_ok() && to.read_exact(b).is_ok() && a == b;
+        left -= take as u64;
+    }
+    from.finish()?;
+    to.finish()?;
+    Ok(equal)
+}
+
+/// Whether a recorded placeholder directory still stands directly in `directory`, unchanged (spec 02 §7.2.5).
+pub fn placeholder_holds(fs: &dyn Fs, directory: &Path, placeholder: &Value) -> Result<bool, Error> {
+    let Some(Value::String(path)) = placeholder.member("retainedPath") else { return Ok(false) };
+    let path = PathBuf::from(&*path.as_js().to_string_lossy());
+    let (Some(identity), Some(tree)) = (placeholder.member("identity"), placeholder.member("tree")) else { return Ok(false) };
+    if path.parent() != Some(directory) {
+        return Ok(false);
+    }
+    let (meta, parent) = (fs.lstat(&path)?, fs.lstat(directory)?);
+    use super::record::spells;
+    let same = meta.kind == Kind::Directory
+        && spells(identity, "dev", meta.dev)
+        && spells(identity, "ino", meta.ino)
+        && spells(identity, "size", meta.size)
+        && spells(identity, "mtimeNs", meta.mtime_ns)
+        && spells(identity, "parentDev", parent.dev)
+        && spells(identity, "parentIno", parent.ino);
+    let live = artifacts::survey(fs, &path).ok().flatten().and_then(|survey| artifacts::snapshot(fs, &survey).ok());
+    Ok(same && live.is_some_and(|live| json_text(&live.to_value()) == json_text(tree)))
+}
+
+/// Whether every manifest entry exists below `root` (spec 02 §7.2.7): extra entries are fine, bounds apply, a missing
+/// directory counts as empty. Only the files that the manifest names are hashed.
+pub fn manifest_holds(fs: &dyn Fs, root: &Path, manifest: &[Value]) -> bool {
+    let Ok(survey) = artifacts::survey(fs, root) else { return false };
+    let items: BTreeMap<&[u8], &Meta> =
+        survey.iter().flat_map(|survey| &survey.items).map(|item| (item.relative.as_bytes(), &item.meta)).collect();
+    manifest.iter().all(|entry| {
+        let Some(path) = entry.str_member("path") else { return false };
+        let Some(meta) = items.get(&*path) else { return false };
+        if entry.member("kind").is_some_and(|kind| kind.is_str("directory")) {
+            return meta.kind == Kind::Directory;
+        }
+        let size = entry.member("size").and_then(View::as_f64) == Some(meta.size as f64);
+        meta.kind == Kind::File
+            && size
+            && artifacts::hash(fs, &root.join(Path::new(std::ffi::OsStr::from_bytes(&path))))
+                .is_ok_and(|hash| super::record::is_text(entry, "sha256", hash.as_bytes()))
+    })
+}
