@@ -152,25 +152,19 @@ impl Cwds {
     }
 }
 
-/// Id and cwd of a header line, or gjc's code for it (spec 02 §5.3 steps 1a to 1c).
+/// Id and cwd of a header line (spec 02 §5.3 steps 1a to 1c).
 ///
 /// # Errors
-/// The code and, where the header says one, the id.
-pub fn read_header(prefix: &[u8]) -> Result<(JsString, JsString), (&'static str, Option<JsString>, &'static str)> {
-    let Some(end) = memchr::memchr(b'\n', prefix) else {
-        return Err(("invalid_header", None, "no line ends within the first 65,536 bytes"));
-    };
-    let line = crate::json::text::utf8_lossy(prefix.get(..end).unwrap_or_default());
-    let Some(header) = Value::parse(&line) else { return Err(("unreadable_candidate", None, "the first line is not JSON")) };
-    let text = |key: &str| header.str_member(key).map(|text| JsString::from_wtf8(text.into_owned()));
-    if !header.is_record() {
-        return Err(("invalid_header", None, "the first line is no object"));
-    }
-    match (header.member("type").is_some_and(|kind| kind.is_str("session")), text("id"), text("cwd")) {
-        (true, Some(id), Some(cwd)) => Ok((id, cwd)),
-        (false, id, _) => Err(("invalid_header", id, "its type is not \"session\"")),
-        (true, None, _) => Err(("invalid_header", None, "its id is no string")),
-        (true, id, None) => Err(("invalid_header", id, "its cwd is no string")),
+/// gjc's code, and what was found.
+pub fn read_header(prefix: &[u8]) -> Result<(JsString, JsString), (&'static str, &'static str)> {
+    use crate::transcript::readers::candidate::{Refusal, header};
+    match header(prefix) {
+        Ok(header) => Ok((JsString::from_wtf8(header.id), JsString::from_wtf8(header.cwd))),
+        Err(Refusal::InvalidHeader) if memchr::memchr(b'\n', prefix).is_none() => {
+            Err(("invalid_header", "no line ends within the first 65,536 bytes"))
+        }
+        Err(Refusal::InvalidHeader) => Err(("invalid_header", "the first line is no session header with string id and cwd")),
+        Err(Refusal::UnreadableCandidate) => Err(("unreadable_candidate", "the first line is not JSON")),
     }
 }
 
@@ -197,16 +191,19 @@ pub fn examine(world: &World<'_>, scope: &Identity, path: &Path, provenance: Pro
     let Captured { bytes, meta } = captured;
     let (session_id, cwd) = match read_header(&bytes) {
         Ok(header) => header,
-        Err((code, id, why)) => return invalid(code, id.map(|id| id.to_string()).or_else(by_name), why.to_owned(), false),
+        Err((code, why)) => return invalid(code, by_name(), why.to_owned(), false),
     };
     match cwds.identity(world, &cwd) {
         Ok(found) if found == *scope => {
             Examined::Owned(Candidate { path: path.to_owned(), session_id, cwd, provenance, meta, sha256: OnceLock::new() })
         }
         Ok(found) => Examined::Foreign { path: path.to_owned(), cwd, workspace: found.canonical_path },
-        Err(why) => {
-            invalid(why.candidate_code(), Some(session_id.to_string()), format!("its header names the directory {cwd}: {}", why.token()), false)
-        }
+        Err(why) => invalid(
+            why.candidate_code(),
+            Some(session_id.to_string()),
+            format!("its header names the directory {cwd}: {}", why.token()),
+            false,
+        ),
     }
 }
 
@@ -389,7 +386,8 @@ pub fn list(world: &World<'_>, scope: &Scope) -> Result<Listing, ListError> {
         if *provenance == Provenance::Legacy {
             listing.legacy_directories.push(directory.clone());
         }
-        let names: Vec<_> = world.fs.list(directory)?.into_iter().filter(|entry| layout::is_transcript_name(entry.name.as_bytes())).collect();
+        let names: Vec<_> =
+            world.fs.list(directory)?.into_iter().filter(|entry| layout::is_transcript_name(entry.name.as_bytes())).collect();
         let examined: Vec<Examined> =
             names.par_iter().map(|entry| examine(world, &scope.identity, &directory.join(&entry.name), *provenance, &cwds)).collect();
         for one in examined {
@@ -490,9 +488,8 @@ impl Retirement {
     pub fn by(&self, fs: &dyn Fs, candidate: &Candidate) -> Option<PathBuf> {
         let targets = self.targets.get(&path_text(&candidate.path))?;
         // A target whose recorded inode is another one cannot be equal: no need to read the file.
-        let near = |target: &Value| {
-            target.member("identity").is_some_and(|identity| super::record::spells(identity, "ino", candidate.meta.ino))
-        };
+        let near =
+            |target: &Value| target.member("identity").is_some_and(|identity| super::record::spells(identity, "ino", candidate.meta.ino));
         let targets: Vec<_> = targets.iter().filter(|(_, target)| near(target)).collect();
         if targets.is_empty() {
             return None;

@@ -2,8 +2,8 @@
 //! to 4). Complete: nodes, placeholders, and what an `apply` question does.
 
 use gjc_fsck::agent::identity::{Identity, Platform};
-use gjc_fsck::fsys::host::{Liveness, ThisHost};
 use gjc_fsck::fsys::host::Observation;
+use gjc_fsck::fsys::host::{Liveness, ThisHost};
 use rustix::fs::{CWD, FileType, Mode, XattrFlags, mknodat, setxattr};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -266,14 +266,7 @@ impl Tree {
             "opname" => {
                 let meta = meta()?;
                 let mtime = nanoseconds(meta.mtime(), meta.mtime_nsec());
-                let text = format!(
-                    "{}\0{}\0{}\0{}\0{mtime}\0{}",
-                    spelled(&plain),
-                    meta.dev(),
-                    meta.ino(),
-                    meta.len(),
-                    sha256_of(&plain)?
-                );
+                let text = format!("{}\0{}\0{}\0{}\0{mtime}\0{}", spelled(&plain), meta.dev(), meta.ino(), meta.len(), sha256_of(&plain)?);
                 hex(&Sha256::digest(text.as_bytes()))
             }
             "uid" => rustix::process::geteuid().as_raw().to_string(),

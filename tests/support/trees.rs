@@ -1,7 +1,7 @@
 //! The suite `trees`: each case is materialised and asked; what gjc 0.15.0 answered must be predicted, up to and including
 //! the first question that changed the tree. Where a case says what the newest release does, that is asked too.
 
-use super::tree::{Tree, now_ms};
+use crate::tree::{Tree, now_ms};
 use gjc_fsck::agent::candidates::{ListError, Listing};
 use gjc_fsck::agent::legacy::{PathRules, Surroundings};
 use gjc_fsck::agent::predict::{self, Deleted, Policy, Refused};
@@ -92,7 +92,8 @@ fn has_acls() -> bool {
 /// The world that the implementation under test is configured with.
 pub fn world(tree: &Tree, release: Release) -> World<'static> {
     let spelled = |name: &str| tree.root.join(name).to_string_lossy().into_owned();
-    let real = |name: &str| std::fs::canonicalize(tree.root.join(name)).map_or_else(|_| spelled(name), |path| path.to_string_lossy().into_owned());
+    let real =
+        |name: &str| std::fs::canonicalize(tree.root.join(name)).map_or_else(|_| spelled(name), |path| path.to_string_lossy().into_owned());
     World {
         fs: &Real,
         host: &ThisHost,
@@ -115,7 +116,8 @@ pub fn world(tree: &Tree, release: Release) -> World<'static> {
 fn answer(tree: &Tree, ask: &Value, release: Release) -> Value {
     let world = world(tree, release);
     let below = |path: &Path| {
-        path.strip_prefix(&tree.root).map_or_else(|_| path.to_string_lossy().into_owned(), |path| path.to_string_lossy().into_owned())
+        let relative = path.strip_prefix(&tree.root).unwrap_or(path).to_string_lossy().into_owned();
+        if relative.is_empty() { ".".to_owned() } else { relative }
     };
     let cwd = match (ask["rawCwd"].as_str(), ask["cwd"].as_str()) {
         (Some(raw), _) => PathBuf::from(raw),

@@ -7,7 +7,9 @@ use super::{Refused, list};
 use crate::agent::artifacts::{self, Survey};
 use crate::agent::candidates::{Candidate, read_record};
 use crate::agent::layout;
-use crate::agent::migration_receipt::{self as receipt, DetachOutcome, DirectoryIdentity, ManifestEntry, Party, Quarantine, Receipt, State};
+use crate::agent::migration_receipt::{
+    self as receipt, DetachOutcome, DirectoryIdentity, ManifestEntry, Party, Quarantine, Receipt, State,
+};
 use crate::agent::record::{TranscriptIdentity, Tree, json_text, spells};
 use crate::agent::tombstone::Provenance;
 use crate::agent::world::{Scope, World};
@@ -111,7 +113,9 @@ pub(super) fn migrate(world: &World<'_>, scope: &Scope, source: &Candidate) -> R
     // 12. publication of the transcript
     if existing.is_none() {
         if identity.size > PUBLISH_LIMIT {
-            return Err(Refused::new("managed_storage_unsupported", "content_too_large: the transcript is larger than 128 MiB").at(&source.path));
+            return Err(
+                Refused::new("managed_storage_unsupported", "content_too_large: the transcript is larger than 128 MiB").at(&source.path)
+            );
         }
         if fs.present(&destination).unwrap_or(true) {
             return Err(durability("the destination name is taken by a dangling symlink", &destination));
@@ -129,8 +133,9 @@ pub(super) fn migrate(world: &World<'_>, scope: &Scope, source: &Candidate) -> R
         }
     }
     // 19. removal of the staged receipts goes through the scope's store: receipts first, then `.gjc-recovery`
-    replacement_receipts(world, &scope.directory)
-        .map_err(|fault| Refused::new("managed_storage_unsupported", format!("{} (the migration is committed)", fault.detail)).at(fault.path))?;
+    replacement_receipts(world, &scope.directory).map_err(|fault| {
+        Refused::new("managed_storage_unsupported", format!("{} (the migration is committed)", fault.detail)).at(fault.path)
+    })?;
     let recovery = scope.directory.join(layout::RECOVERY);
     recovery_directory(world, &recovery)
         .map_err(|token| Refused::new("managed_storage_unsupported", format!("{token} (the migration is committed)")).at(&recovery))?;
@@ -254,14 +259,16 @@ fn copy_artifacts(world: &World<'_>, source: &Survey, destination: &Path) -> Res
         }
         _ => {}
     }
-    let manifest = artifacts::manifest(world.fs, source).map_err(|refusal| Refused::new("source_changed", refusal.to_string()).at(&source.root))?;
+    let manifest =
+        artifacts::manifest(world.fs, source).map_err(|refusal| Refused::new("source_changed", refusal.to_string()).at(&source.root))?;
     for entry in manifest {
         let ManifestEntry::File { path, size, sha256 } = entry else { continue };
         let copy = destination.join(&*path.as_js().to_string_lossy());
         if !world.fs.present(&copy).unwrap_or(true) {
             continue;
         }
-        let same = world.fs.lstat(&copy).is_ok_and(|meta| meta.size == size) && artifacts::hash(world.fs, &copy).is_ok_and(|hash| hash == sha256);
+        let same =
+            world.fs.lstat(&copy).is_ok_and(|meta| meta.size == size) && artifacts::hash(world.fs, &copy).is_ok_and(|hash| hash == sha256);
         if !same {
             return Err(durability("the destination holds another artifact of that name", &copy));
         }

@@ -106,7 +106,13 @@ pub fn resolve(world: &World<'_>, cwd: &Path) -> Result<Scope, Refused> {
     }
     let sessions_root = world.canonical_root(&world.sessions_root);
     let directory = sessions_root.join(identity.directory_name());
-    let scope = Scope { lexical_cwd: world.current_dir.join(cwd), agent_dir: world.canonical_root(&world.agent_dir), sessions_root, directory, identity };
+    let scope = Scope {
+        lexical_cwd: world.current_dir.join(cwd),
+        agent_dir: world.canonical_root(&world.agent_dir),
+        sessions_root,
+        directory,
+        identity,
+    };
     match world.fs.lstat(&scope.directory) {
         Ok(meta) if meta.kind == Kind::Directory => {}
         Ok(meta) => {
@@ -119,7 +125,8 @@ pub fn resolve(world: &World<'_>, cwd: &Path) -> Result<Scope, Refused> {
         let what = format!("the scope directory is not owner-only: {}", violation.token());
         return refuse("binding_invalid", Some(violation.token()), what, &scope.directory);
     }
-    let judged = binding::read(world.fs, &scope.directory).and_then(|found| found.map_or(Ok(()), |found| found.belongs_to(&scope.identity)));
+    let judged =
+        binding::read(world.fs, &scope.directory).and_then(|found| found.map_or(Ok(()), |found| found.belongs_to(&scope.identity)));
     match judged {
         Ok(()) => Ok(scope),
         Err(fault) => {
@@ -141,4 +148,128 @@ pub fn binding_detail(fault: &binding::Fault) -> String {
         Fault::Conflict(fields) => format!("the binding belongs to another workspace: {}", fields.join(", ")),
         Fault::NotCanonical => "the binding is not written in the canonical form".to_owned(),
     }
+}
+
+/// What strict inspection answers about a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InspectedFile {
+    /// `resumable` or `terminal`.
+    pub kind: &'static str,
+    /// The path without links.
+    pub path: PathBuf,
+    /// Header id.
+    pub session_id: crate::json::JsString,
+}
+
+/// The strict read-only inspection of one file (spec 01 §2.3).
+///
+/// # Errors
+/// gjc's reason.
+pub fn inspect(world: &World<'_>, path: &Path) -> Result<InspectedFile, &'static str> {
+    use crate::transcript::inspect::{Options, Verdict, file};
+    let looked = file(world.fs, path, Options::new(world.release)).map_err(|reason| reason.token())?;
+    let kind = match &looked.inspected.verdict {
+        Verdict::Resumable => "resumable",
+        Verdict::Terminal => "terminal",
+        Verdict::Error(reason) => return Err(reason.token()),
+    };
+    let loaded = looked.inspected.loaded.as_ref().ok();
+    let id = loaded.and_then(|loaded| loaded.entries.first().and_then(|header| loaded.ids.text(header.id)));
+    let session_id = id.map(|id| crate::json::JsString::from_wtf8(id.to_vec())).unwrap_or_default();
+    Ok(InspectedFile { kind, path: looked.canonical, session_id })
+}
+
+/// One session as the picker shows it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Shown {
+    /// The file.
+    pub path: PathBuf,
+    /// Header id.
+    pub id: crate::json::JsString,
+    /// Title, when there is one.
+    pub title: Option<crate::json::JsString>,
+    /// Message count.
+    pub messages: u64,
+}
+
+/// What the session picker lists for a workspace (spec 04 §2.7, §2.9): the owned candidates of the managed scope (none when
+/// it fails) merged with the project transcripts, one entry per id, the later one; later ones first.
+pub fn picker(world: &World<'_>, cwd: &Path) -> Vec<Shown> {
+    let owned = resolve(world, cwd).ok().and_then(|scope| list(world, &scope).ok());
+    let paths = owned.iter().flat_map(|listing| &listing.owned).map(|listed| listed.candidate.path.clone());
+    let mut by_id: indexmap::IndexMap<crate::json::JsString, (i128, Shown)> = indexmap::IndexMap::new();
+    for path in paths.chain(project_transcripts(world, cwd).files) {
+        let Some((modified, shown)) = shown(world, path) else { continue };
+        match by_id.get_mut(shown.id.as_bytes()) {
+            // Only a strictly newer one replaces.
+            Some(known) if known.0 < modified => *known = (modified, shown),
+            Some(_) => {}
+            None => _ = by_id.insert(shown.id.clone(), (modified, shown)),
+        }
+    }
+    let mut all: Vec<_> = by_id.into_values().collect();
+    all.sort_by_key(|(modified, _)| std::cmp::Reverse(*modified));
+    all.into_iter().map(|(_, shown)| shown).collect()
+}
+
+/// What the picker shows of one file, with its modification time in milliseconds; none when it skips the file.
+pub fn shown(world: &World<'_>, path: PathBuf) -> Option<(i128, Shown)> {
+    let file = world.fs.open(&path).ok()?;
+    let meta = file.stat().ok().filter(|meta| meta.kind == Kind::File)?;
+    let info = crate::transcript::readers::picker::read(meta.size, &mut |buffer, offset| file.read_at(buffer, offset), world.release)?;
+    Some((meta.mtime_ns.div_euclid(1_000_000), Shown { path, id: info.id, title: info.title, messages: info.message_count }))
+}
+
+/// Transcripts below `<cwd>/.gjc` (spec 04 §2.9).
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ProjectTranscripts {
+    /// The files, sorted.
+    pub files: Vec<PathBuf>,
+    /// True when one of the limits ended the walk.
+    pub limited: bool,
+}
+
+/// Most directories that the project walk enters.
+pub const PROJECT_DIRECTORIES: usize = 4_096;
+/// Most transcripts that it takes.
+pub const PROJECT_FILES: usize = 1_000;
+
+/// Walks `<cwd>/.gjc`, which must be a real directory: names that begin with a dot and symlinks are skipped; a `*.jsonl` file
+/// counts directly in `.gjc`, in a directory `agent-session`, or below a directory `sessions`.
+pub fn project_transcripts(world: &World<'_>, cwd: &Path) -> ProjectTranscripts {
+    let mut found = ProjectTranscripts::default();
+    let Ok(cwd) = world.fs.realpath(&world.current_dir.join(cwd)) else { return found };
+    let root = cwd.join(".gjc");
+    let mut pending = vec![(root.clone(), false)];
+    let mut entered = 0;
+    while let Some((directory, below_sessions)) = pending.pop() {
+        if entered >= PROJECT_DIRECTORIES {
+            found.limited = true;
+            break;
+        }
+        entered += 1;
+        let Ok(entries) = world.fs.list(&directory) else { continue };
+        let accepted = directory == root || below_sessions || directory.file_name().is_some_and(|name| name == "agent-session");
+        for entry in entries {
+            let name = entry.name.as_encoded_bytes();
+            let path = directory.join(&entry.name);
+            if name.starts_with(b".") {
+                continue;
+            }
+            match entry.kind.or_else(|| world.fs.lstat(&path).ok().map(|meta| meta.kind)) {
+                Some(Kind::Directory) => pending.push((path, below_sessions || name == b"sessions")),
+                Some(Kind::File) if accepted && super::layout::is_transcript_name(name) => {
+                    if found.files.len() >= PROJECT_FILES {
+                        found.limited = true;
+                        found.files.sort();
+                        return found;
+                    }
+                    found.files.push(path);
+                }
+                _ => {}
+            }
+        }
+    }
+    found.files.sort();
+    found
 }

@@ -33,7 +33,8 @@ pub fn prepare(world: &World<'_>, cwd: &Path) -> Result<Scope, Refused> {
     let recovery = scope.configured_root().join(layout::RECOVERY);
     recovery_directory(world, &recovery).map_err(|detail| stop("prepare:retained_authority", "binding_invalid", &recovery, detail))?;
     self_heal(world, &scope).map_err(|(code, path, detail)| stop("prepare:store", code, &path, detail))?;
-    replacement_receipts(world, &scope.directory).map_err(|fault| stop("prepare:binding_publish", fault.code, &fault.path, fault.detail))?;
+    replacement_receipts(world, &scope.directory)
+        .map_err(|fault| stop("prepare:binding_publish", fault.code, &fault.path, fault.detail))?;
     let internal = scope.directory.join(layout::INTERNAL);
     owned("prepare:internal_directory", &internal)?;
     owned("prepare:locks_directory", &internal.join(layout::LOCKS))?;
@@ -54,12 +55,17 @@ pub fn reconcile(world: &World<'_>, cwd: &Path) -> Result<Scope, Refused> {
 
 /// The asynchronous prepare of a resolved scope. `session` is the session that is being opened or deleted: failures of
 /// other sessions' tombstones are only logged then. Answers the transcripts that resuming deletes on its way.
-pub(super) fn asynchronous(world: &World<'_>, scope: &Scope, session: Option<&crate::json::JsString>) -> Result<Vec<std::path::PathBuf>, Refused> {
+pub(super) fn asynchronous(
+    world: &World<'_>,
+    scope: &Scope,
+    session: Option<&crate::json::JsString>,
+) -> Result<Vec<std::path::PathBuf>, Refused> {
     let stop = |code, path: &Path, detail: String| Refused::new(code, detail).at(path).classified(Stage::Prepare, Some(code));
     let internal = scope.directory.join(layout::INTERNAL);
     let roles = layout::PROTOCOL.map(|role| internal.join(role));
     let directories = [&scope.sessions_root, &scope.directory, &internal].into_iter().chain(&roles);
-    owned_directory(world, &chain_end(world, scope.configured_root())).map_err(|detail| stop("binding_invalid", scope.configured_root(), detail))?;
+    owned_directory(world, &chain_end(world, scope.configured_root()))
+        .map_err(|detail| stop("binding_invalid", scope.configured_root(), detail))?;
     for directory in directories {
         owned_directory(world, directory).map_err(|detail| stop("binding_invalid", directory, detail))?;
     }
@@ -69,10 +75,12 @@ pub(super) fn asynchronous(world: &World<'_>, scope: &Scope, session: Option<&cr
             Ok(path) => deleted.extend(path),
             // Only the session being opened matters to whoever opens it (02a.10).
             Err(_) if session.is_some_and(|session| *session != outcome.session_id) => {}
-            Err(refused) => return Err(refused.classified(Stage::Prepare, None)).map_err(|mut refused: Refused| {
-                refused.classification = Some(refused.code);
-                refused
-            }),
+            Err(refused) => {
+                return Err(refused.classified(Stage::Prepare, None)).map_err(|mut refused: Refused| {
+                    refused.classification = Some(refused.code);
+                    refused
+                });
+            }
         }
     }
     Ok(deleted)
@@ -102,9 +110,7 @@ fn owned_directory(world: &World<'_>, path: &Path) -> Result<(), String> {
 pub(super) fn recovery_directory(world: &World<'_>, path: &Path) -> Result<(), String> {
     match world.fs.lstat(path) {
         Err(error) if error.errno == Errno::NOENT => Ok(()),
-        _ => security::verify(world.fs, path, Need::Directory, world.uid)
-            .map(|_| ())
-            .map_err(|violation| violation.token().to_owned()),
+        _ => security::verify(world.fs, path, Need::Directory, world.uid).map(|_| ()).map_err(|violation| violation.token().to_owned()),
     }
 }
 
@@ -231,7 +237,10 @@ pub fn judge_receipt(world: &World<'_>, directory: &Path, name: &[u8]) -> Result
             if explained {
                 Ok(ReceiptStanding::Recoverable)
             } else {
-                Err(format!("its name records inode {} of device {}, it is inode {} of device {}", receipt.ino, receipt.dev, meta.ino, meta.dev))
+                Err(format!(
+                    "its name records inode {} of device {}, it is inode {} of device {}",
+                    receipt.ino, receipt.dev, meta.ino, meta.dev
+                ))
             }
         }
         Some(Residue::ReplaceReceiptV1 { predecessor, .. }) => {

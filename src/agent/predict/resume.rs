@@ -8,7 +8,9 @@ use crate::agent::candidates::{RECORD_CEILING, artifacts_of, parse, read_header}
 use crate::agent::layout;
 use crate::agent::lock;
 use crate::agent::record::TranscriptIdentity;
-use crate::agent::tombstone::{self, CleanupState, History, Name, NotATombstone, Pending, Replay, ReplayBudget, ReplayError, Target, cleanup_name};
+use crate::agent::tombstone::{
+    self, CleanupState, History, Name, NotATombstone, Pending, Replay, ReplayBudget, ReplayError, Target, cleanup_name,
+};
 use crate::agent::world::{Scope, World};
 use crate::finding::Release;
 use crate::fsys::{Bound, Errno, Kind, Refusal, capture};
@@ -208,7 +210,11 @@ pub(super) fn resume_all(world: &World<'_>, scope: &Scope) -> Result<Vec<Resumpt
 
 /// What resuming one pending target would do.
 fn resume(world: &World<'_>, scope: &Scope, pending: &PendingTarget) -> Result<Option<PathBuf>, Refused> {
-    let stem = pending.tombstone.file_name().map(|name| name.as_bytes().strip_suffix(b".json").unwrap_or(name.as_bytes()).to_owned()).unwrap_or_default();
+    let stem = pending
+        .tombstone
+        .file_name()
+        .map(|name| name.as_bytes().strip_suffix(b".json").unwrap_or(name.as_bytes()).to_owned())
+        .unwrap_or_default();
     let stem = String::from_utf8_lossy(&stem).into_owned();
     let lock = scope.protocol(layout::LOCKS).join(format!("{stem}.lock"));
     if let Some(why) = lock_blocks(world, &lock) {
@@ -217,8 +223,12 @@ fn resume(world: &World<'_>, scope: &Scope, pending: &PendingTarget) -> Result<O
     let durability = |detail: &str, path: &Path| Refused::new("durability_failed", detail).at(path);
     let history = match &pending.cleanup {
         Cleanup::Completed => return Ok(None),
-        Cleanup::Broken(ReplayError::Durability) => return Err(durability("its cleanup history breaks a rule of 02 §9.4", &pending.tombstone)),
-        Cleanup::Broken(ReplayError::OwnerScope) => return Err(durability("task_artifact_owner_legacy_scope_unsupported", &pending.tombstone)),
+        Cleanup::Broken(ReplayError::Durability) => {
+            return Err(durability("its cleanup history breaks a rule of 02 §9.4", &pending.tombstone));
+        }
+        Cleanup::Broken(ReplayError::OwnerScope) => {
+            return Err(durability("task_artifact_owner_legacy_scope_unsupported", &pending.tombstone));
+        }
         Cleanup::Broken(ReplayError::Capacity) => {
             return Err(Refused::new("managed_gc_journal_capacity_exceeded", "the replay budget is used up").at(&pending.tombstone));
         }
@@ -351,7 +361,8 @@ fn artifacts_done(world: &World<'_>, scope: &Scope, stem: &str, pending: &Pendin
         release: world.release,
     };
     for plan in history {
-        let path = scope.protocol(layout::TOMBSTONES).join(cleanup_name(stem, &pending.operation, CleanupState::ArtifactsRemoved, plan.attempt));
+        let path =
+            scope.protocol(layout::TOMBSTONES).join(cleanup_name(stem, &pending.operation, CleanupState::ArtifactsRemoved, plan.attempt));
         let Ok(Some(record)) = resuming_record(world, &path) else { continue };
         match rules.artifacts_removed(&record, plan, &|root, recorded| live_root_holds(world, root, recorded)) {
             Ok(true) => return Ok(true),
@@ -381,12 +392,17 @@ fn resume_artifacts(world: &World<'_>, transcript: &Path, history: &[Pending]) -
         // The code is not kept (02a.9).
         Err(fault) => return Err(Refused::new("binding_invalid", format!("{}: {fault}", fault.code())).at(root)),
     };
-    let expected = history.iter().rev().find_map(|plan| plan.record.member("expectedArtifactsIdentity").filter(|identity| identity.truthy()));
+    let expected =
+        history.iter().rev().find_map(|plan| plan.record.member("expectedArtifactsIdentity").filter(|identity| identity.truthy()));
     let (Some(survey), Some(expected)) = (survey, expected) else { return Ok(()) };
     let Some(meta) = survey.items.first().map(|item| item.meta) else { return Ok(()) };
     use crate::agent::record::spells;
     let same = spells(expected, "dev", meta.dev) && spells(expected, "ino", meta.ino) && spells(expected, "mtimeNs", meta.mtime_ns);
-    if same { Ok(()) } else { Err(Refused::new("binding_invalid", "source_changed: the artifact directory is not the recorded one").at(root)) }
+    if same {
+        Ok(())
+    } else {
+        Err(Refused::new("binding_invalid", "source_changed: the artifact directory is not the recorded one").at(root))
+    }
 }
 
 /// The transcript that a path names below a directory, for tests and callers that hold names.

@@ -3,3 +3,4 @@
 
 pub mod candidate;
 pub mod managed;
+pub mod picker;
