@@ -1,0 +1,180 @@
+//! Reader O: which artifact owner a transcript names (spec 01 §3.3; 03 §5.2, §8; 0.17).
+
+use crate::finding::Release;
+use crate::json::text::{first_invalid_utf8, utf8_lossy};
+use crate::json::{Kind, Value, View};
+use crate::transcript::patch;
+use std::io::{self, BufRead, BufReader, Read};
+
+/// What a transcript says of its owner, with gjc's tokens as texts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Refusal {
+    /// The first line is no header of the expected session.
+    #[error("task_artifact_owner_transcript_header_invalid")]
+    Header,
+    /// The header's `taskArtifactOwner` is no locator.
+    #[error("task_artifact_owner_locator_invalid")]
+    Locator,
+    /// A line that speaks of the owner is damaged, or is no valid patch.
+    #[error("task_artifact_owner_patch_invalid")]
+    Patch,
+}
+
+/// Where an owner's artifacts are.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Locator {
+    /// 64 lower-case hexadecimal digits.
+    pub owner_id: String,
+    /// Device of the directory.
+    pub directory_dev: u64,
+    /// Inode of the directory.
+    pub directory_ino: u64,
+}
+
+const KEY: &str = "taskArtifactOwner";
+
+impl Locator {
+    /// Reads a locator: exactly four members of the right form.
+    pub fn of<'v, V: View<'v>>(value: V) -> Option<Locator> {
+        if value.members().count() != 4 || value.get("schemaVersion").and_then(View::as_f64) != Some(1.0) {
+            return None;
+        }
+        let text = |key| value.str_member(key).and_then(|text| String::from_utf8(text.into_owned()).ok());
+        let owner_id = text("ownerId").filter(|id| id.len() == 64 && id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')))?;
+        Some(Locator { owner_id, directory_dev: decimal(&text("directoryDev")?)?, directory_ino: decimal(&text("directoryIno")?)? })
+    }
+}
+
+/// A canonical decimal number of 64 bits.
+fn decimal(text: &str) -> Option<u64> {
+    let canonical = text == "0" || !text.starts_with('0') && !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    canonical.then(|| text.parse().ok()).flatten()
+}
+
+/// The owner that a transcript of the session `session_id` (WTF-8) names; none when it names none.
+///
+/// # Errors
+/// The outer error is the input's; the inner one is why the owner cannot be known.
+pub fn owner(input: impl Read, session_id: &[u8]) -> io::Result<Result<Option<Locator>, Refusal>> {
+    let mut input = BufReader::with_capacity(256 * 1024, input);
+    let mut line = Vec::new();
+    input.read_until(b'\n', &mut line)?;
+    let (mut owner, patchable) = match header(trim_lf(&line), session_id) {
+        Ok(read) => read,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    if !patchable {
+        return Ok(Ok(owner));
+    }
+    loop {
+        line.clear();
+        if input.read_until(b'\n', &mut line)? == 0 {
+            return Ok(Ok(owner));
+        }
+        match owner_of_line(trim_lf(&line)) {
+            Ok(Some(locator)) => owner = Some(locator),
+            Ok(None) => {}
+            Err(refusal) => return Ok(Err(refusal)),
+        }
+    }
+}
+
+fn trim_lf(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\n").unwrap_or(line)
+}
+
+/// The header's owner, and whether patches count.
+fn header(line: &[u8], session_id: &[u8]) -> Result<(Option<Locator>, bool), Refusal> {
+    let line = utf8_lossy(line);
+    let value = Value::parse(super::first_line::trim(&line)).ok_or(Refusal::Header)?;
+    let expected = value.get("type").is_some_and(|kind| kind.is_str("session")) && value.str_member("id").as_deref() == Some(session_id);
+    if !expected {
+        return Err(Refusal::Header);
+    }
+    let owner = match value.get(KEY) {
+        Some(locator) => Some(Locator::of(locator).ok_or(Refusal::Locator)?),
+        None => None,
+    };
+    Ok((owner, value.get("version").and_then(View::as_f64).is_some_and(|version| version >= 4.0)))
+}
+
+/// The owner that a line behind the header sets.
+fn owner_of_line(line: &[u8]) -> Result<Option<Locator>, Refusal> {
+    let holds = |word: &str| memchr::memmem::find(line, word.as_bytes()).is_some();
+    // Most lines cannot name an owner, not even with escaped letters, and are not parsed.
+    if !holds(KEY) && !holds("\\u") {
+        return Ok(None);
+    }
+    let decoded = first_invalid_utf8(line).is_none();
+    let value = if decoded { Value::parse(line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line)) } else { None };
+    let Some(record) = value else {
+        return if holds("header_patch") && holds(KEY) { Err(Refusal::Patch) } else { Ok(None) };
+    };
+    let patch = record.get("patch").filter(|patch| patch.kind() == Kind::Object);
+    let Some(patch) = patch.filter(|_| record.get("type").is_some_and(|kind| kind.is_str("header_patch"))) else { return Ok(None) };
+    let Some(locator) = patch.get(KEY) else { return Ok(None) };
+    let locator = Locator::of(locator).ok_or(Refusal::Patch)?;
+    // Without the owner it must be a header patch like any other.
+    let mut rest = record.clone();
+    if let Some(patch) = rest.as_object_mut().and_then(|rest| rest.get_mut("patch")).and_then(Value::as_object_mut) {
+        patch.remove(KEY);
+    }
+    match patch::header_patch(&rest, Release::V0_17) {
+        Ok(_) => Ok(Some(locator)),
+        Err(_) => Err(Refusal::Patch),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn locator(ino: &str) -> String {
+        format!(r#"{{"schemaVersion":1,"ownerId":"{}","directoryDev":"1","directoryIno":"{ino}"}}"#, "ab".repeat(32))
+    }
+    fn header(owner: Option<&str>, version: u32) -> String {
+        let owner = owner.map_or(String::new(), |owner| format!(r#","taskArtifactOwner":{owner}"#));
+        format!(r#"{{"type":"session","version":{version},"id":"s"{owner}}}"#)
+    }
+    fn patch(owner: &str, more: &str) -> String {
+        format!(r#"{{"type":"header_patch","patch":{{"taskArtifactOwner":{owner}{more}}}}}"#)
+    }
+    /// The inode of the owner's directory.
+    fn found(lines: &[&str]) -> Result<Option<u64>, Refusal> {
+        owner(lines.join("\n").as_bytes(), b"s").unwrap().map(|owner| owner.map(|owner| owner.directory_ino))
+    }
+
+    #[test]
+    fn the_last_patch_wins_over_the_header() {
+        assert_eq!(found(&[&header(None, 5)]), Ok(None));
+        assert_eq!(found(&[&header(Some(&locator("1")), 5)]), Ok(Some(1)));
+        let patched = [&header(Some(&locator("1")), 5), &patch(&locator("2"), ""), "", "7", &patch(&locator("3"), r#","title":"t""#)];
+        assert_eq!(found(&patched), Ok(Some(3)));
+        assert_eq!(found(&[&header(Some(&locator("1")), 3), &patch("null", "")]), Ok(Some(1)), "patches count from version 4");
+    }
+
+    #[test]
+    fn a_locator_is_four_members_of_the_right_form() {
+        for wrong in ["null", "{}", &locator("01"), &locator(""), &locator("18446744073709551616"), &locator("1").replace("ab", "AB")] {
+            assert_eq!(found(&[&header(Some(wrong), 5)]), Err(Refusal::Locator), "{wrong}");
+            assert_eq!(found(&[&header(None, 5), &patch(wrong, "")]), Err(Refusal::Patch), "{wrong}");
+        }
+        assert_eq!(found(&[&header(Some(&locator("18446744073709551615")), 5)]), Ok(Some(u64::MAX)));
+    }
+
+    #[test]
+    fn the_first_line_is_the_header_of_the_session() {
+        for first in ["", "{", r#"{"type":"session","id":"other"}"#, r#"{"type":"label","id":"s"}"#] {
+            assert_eq!(found(&[first]), Err(Refusal::Header), "{first}");
+        }
+        assert_eq!(found(&[&format!("\u{feff} {}\r", header(None, 5))]), Ok(None));
+    }
+
+    #[test]
+    fn a_damaged_line_counts_when_it_speaks_of_the_owner() {
+        let torn = r#"{"type":"header_patch","patch":{"taskArtifactOwner":{"#;
+        assert_eq!(found(&[&header(None, 5), torn]), Err(Refusal::Patch));
+        assert_eq!(found(&[&header(None, 5), "{\"type\":\"header_patch\""]), Ok(None));
+        assert_eq!(found(&[&header(None, 5), &patch(&locator("1"), r#","x":1"#)]), Err(Refusal::Patch));
+    }
+}
