@@ -9,6 +9,7 @@ use std::process::ExitCode;
 pub mod check;
 pub mod codes;
 pub mod console;
+pub mod context;
 pub mod demo;
 pub mod environment;
 pub mod explain;
@@ -18,6 +19,8 @@ pub mod records;
 pub mod replay;
 pub mod schema;
 pub mod scope;
+pub mod transcript;
+pub mod tree;
 
 pub use crate::report::status::Status;
 pub use console::{Console, Failure};
@@ -57,6 +60,10 @@ pub enum Command {
     Records(records::Args),
     /// Print the entries that gjc's loader makes of a transcript, patches folded in
     Replay(replay::Args),
+    /// Draw the tree of a transcript: branches, labels, compactions, the leaf, what the context holds
+    Tree(tree::Args),
+    /// Print the context that gjc rebuilds from a transcript
+    Context(context::Args),
     /// Write the version-5 form of a transcript to standard output or into a new file
     Migrate(migrate::Args),
     /// Print the scope of a working directory: name, digest, binding, legacy names
@@ -77,6 +84,8 @@ pub fn dispatch(command: &Command, console: &mut Console) -> Result<Status, Fail
         Command::Codes(args) => codes::run(args, console),
         Command::Records(args) => records::run(args, console),
         Command::Replay(args) => replay::run(args, console),
+        Command::Tree(args) => tree::run(args, console),
+        Command::Context(args) => context::run(args, console),
         Command::Migrate(args) => migrate::run(args, console),
         Command::Scope(args) => scope::run(args, console),
         Command::Schema(args) => schema::run(args, console),

@@ -1,47 +1,58 @@
 //! `replay FILE`: the entries that gjc's loader makes of a transcript, patches folded in.
 
-use super::{Console, Failure, Status};
+use super::options::Format;
+use super::{Console, Failure, Status, transcript};
 use crate::fsys::input;
 use crate::json::stringify;
+use crate::render::replay;
+use crate::render::style::Palette;
 use crate::transcript::answer;
-use crate::transcript::load::{Whole, load};
 use std::path::PathBuf;
 
 /// Arguments of `replay`.
 #[derive(clap::Args, Debug)]
+#[command(after_help = "Nothing is migrated: the entries are as gjc holds them right after loading. For people each is one line: \
+the line it came from, what it is, what it says, and below it the patches that changed it.")]
 pub struct Args {
     /// Transcript; `-` is standard input
     pub file: PathBuf,
-    /// Print `{"entries":[…]}` instead of one entry a line; what gjc throws is `{"throws":"…"}`
-    #[arg(long)]
+    /// Print `{"entries":[…]}` instead; what gjc throws is `{"throws":"…"}`
+    #[arg(long, conflicts_with = "lines")]
     pub json: bool,
+    /// Print the JSON text of each entry instead, one a line
+    #[arg(long)]
+    pub lines: bool,
 }
 
 /// Writes the entries in file order, the header first.
 ///
 /// # Errors
-/// The file cannot be read; without `--json`, gjc's loader throws.
+/// The file cannot be read; without `--json`, gjc's loader throws or loads nothing.
 pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
-    let release = console.options.gjc;
-    let file = input::open(&args.file).map_err(|error| Failure::at(&args.file, &error))?;
-    let mut text = Vec::new();
-    let mut status = Status::CLEAN;
-    if args.json {
-        text = answer::replay(file, release).map_err(|error| Failure::at(&args.file, &error))?;
-        text.push(b'\n');
-        if text.starts_with(br#"{"throws":"#) {
-            status = Status::FINDINGS;
+    if args.json || (console.options.format == Format::Json && !args.lines) {
+        return answer(args, console);
+    }
+    let traced = transcript::open(&args.file, false, console)?;
+    if args.lines {
+        let mut line = Vec::new();
+        for entry in &traced.loaded.entries {
+            line.clear();
+            stringify::write(entry, &mut line);
+            line.push(b'\n');
+            console.out().write_all(&line)?;
         }
     } else {
-        let loaded = load(file, Whole, release).map_err(|error| Failure::at(&args.file, &error))?;
-        let name = args.file.display();
-        let loaded = loaded
-            .map_err(|throw| Failure::Refused(format!("{name}: gjc does not load this file, it throws {}: {throw}", throw.class())))?;
-        for entry in &loaded.entries {
-            stringify::write(entry, &mut text);
-            text.push(b'\n');
-        }
+        let text = replay::text(&traced, Palette::new(console.colour()), console.environment.width);
+        console.out().write_all(text.as_bytes())?;
     }
+    Ok(Status::CLEAN)
+}
+
+fn answer(args: &Args, console: &mut Console) -> Result<Status, Failure> {
+    let file = input::open(&args.file).map_err(|error| Failure::at(&args.file, &error))?;
+    let mut text = answer::replay(file, console.options.gjc).map_err(|error| Failure::at(&args.file, &error))?;
+    let status = if text.starts_with(br#"{"throws":"#) { Status::FINDINGS } else { Status::CLEAN };
+    text.push(b'\n');
     console.out().write_all(&text)?;
     Ok(status)
 }

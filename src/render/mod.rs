@@ -1,10 +1,14 @@
 //! The renderers show what the report decided: human (miette lives only here), concise, json. Same report, same bytes.
 
 pub mod concise;
+pub mod context;
+pub mod entry;
 pub mod explain;
 pub mod human;
 pub mod json;
+pub mod replay;
 pub mod style;
+pub mod tree;
 
 /// Gives the human renderer the bytes around a place. The renderers themselves read no files.
 pub trait Excerpts {

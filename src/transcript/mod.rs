@@ -17,11 +17,13 @@ pub mod inspect;
 pub mod load;
 pub mod migrate;
 pub mod open;
+pub mod outline;
 pub mod patch;
 pub mod persist;
 pub mod readers;
 pub mod schema;
 pub mod throw;
+pub mod trace;
 pub mod tree;
 pub mod usage;
 

@@ -104,8 +104,10 @@ fn replay_folds_patches_into_the_entries() {
     let entries = answer["entries"].as_array().unwrap();
     assert_eq!(entries[0]["type"], "session");
     assert!(entries.iter().all(|entry| entry["type"] != "header_patch"), "{answer}");
-    let lines = out(&run(&["replay", "corpus/field/57-header-patch-ok.jsonl"]));
+    let lines = out(&run(&["replay", "corpus/field/57-header-patch-ok.jsonl", "--lines"]));
     assert_eq!(lines.lines().count(), entries.len());
+    let text = out(&run(&["replay", "corpus/field/57-header-patch-ok.jsonl"]));
+    assert!(text.contains("patched by line"), "{text}");
 }
 
 #[test]

@@ -1,0 +1,41 @@
+//! What `tree`, `context` and `replay` share: a transcript that the user named, loaded as gjc loads it.
+
+use super::{Console, Failure};
+use crate::fsys::input;
+use crate::transcript::Throw;
+use crate::transcript::context::budget;
+use crate::transcript::migrate::{Numbered, migrate};
+use crate::transcript::trace::{Traced, trace};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Loads a file; entries of version 1 get the ids `#0`, `#1`, … when it is migrated.
+///
+/// # Errors
+/// The file cannot be read, or gjc loads nothing of it.
+pub fn open(file: &Path, migrated: bool, console: &Console) -> Result<Traced, Failure> {
+    let input = input::open(file).map_err(|error| Failure::at(file, &error))?;
+    let traced = trace(input, console.options.gjc).map_err(|error| Failure::at(file, &error))?;
+    let mut traced = traced.map_err(|throw| throws(file, &throw))?;
+    if traced.loaded.entries.is_empty() {
+        let why = "gjc loads nothing of this file: it does not begin with a session header";
+        return Err(Failure::Refused(format!("{}: {why}", file.display())));
+    }
+    if migrated {
+        migrate(&mut traced.loaded, &mut Numbered::default()).map_err(|throw| throws(file, &throw))?;
+    }
+    Ok(traced)
+}
+
+fn throws(file: &Path, throw: &Throw) -> Failure {
+    Failure::Refused(format!("{}: gjc does not load this file, it throws {}: {throw}", file.display(), throw.class()))
+}
+
+/// The budget that is in force for contexts. A value that gjc would ignore is ignored with a note, as gjc does it.
+pub fn budget(console: &Console) -> u64 {
+    let Some(text) = console.environment.get(budget::VARIABLE) else { return budget::DEFAULT };
+    budget::from_environment(text.as_bytes()).unwrap_or_else(|| {
+        console.note(&format!("{} is ignored: it is no number from 1 to {}", budget::VARIABLE, budget::MAX));
+        budget::DEFAULT
+    })
+}

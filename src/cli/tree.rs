@@ -1,0 +1,44 @@
+//! `tree FILE`: the tree of a transcript.
+
+use super::options::Format;
+use super::{Console, Failure, Status, transcript};
+use crate::render::style::Palette;
+use crate::render::tree::{self, Sheet};
+use crate::transcript::context::answer::LeafName;
+use crate::transcript::outline::Outline;
+use std::path::PathBuf;
+
+/// Arguments of `tree`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Every branch is drawn beside the line it left; the way to the leaf is the first column. \
+A transcript of version 1 is shown as gjc migrates it, with the ids #0, #1, …")]
+pub struct Args {
+    /// Transcript; `-` is standard input
+    pub file: PathBuf,
+    /// Take this entry as the leaf (default: the last one, also for an id that does not occur)
+    #[arg(long, value_name = "ID")]
+    pub leaf: Option<String>,
+    /// Print JSON, one object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Draws the tree.
+///
+/// # Errors
+/// The file cannot be read, or gjc loads nothing of it.
+pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
+    let mut traced = transcript::open(&args.file, true, console)?;
+    let name = args.leaf.as_ref().map_or(LeafName::Last, |id| LeafName::Id(id.as_str().into()));
+    let leaf = name.resolve(&traced.loaded.ids);
+    let outline = Outline::new(&traced.loaded.entries, &mut traced.loaded.ids, leaf, console.options.gjc);
+    let budget = transcript::budget(console);
+    let sheet = Sheet { entries: &traced.loaded.entries, origins: &traced.origins, outline: &outline, budget };
+    if args.json || console.options.format == Format::Json {
+        console.out().write_all(&tree::json(sheet))?;
+    } else {
+        let text = tree::text(sheet, Palette::new(console.colour()), console.environment.width);
+        console.out().write_all(text.as_bytes())?;
+    }
+    Ok(Status::CLEAN)
+}
