@@ -3,6 +3,7 @@
 
 pub mod artifacts;
 pub mod binding;
+pub mod blobs;
 pub mod blob_directory;
 pub mod candidates;
 pub mod identity;

@@ -105,24 +105,17 @@ pub enum AclState {
     Unsupported,
 }
 
-/// Steps 2 to 4 of spec 02 §4.1 over the facts of an object: type, owner, exact mode.
-///
-/// # Errors
-/// The first violation.
-pub fn judge(meta: &Meta, need: Need, uid: u32) -> Result<(), Violation> {
-    if meta.kind == Kind::Symlink {
-        return Err(Violation::ReparsePoint);
-    }
-    if meta.kind != need.kind() {
-        return Err(Violation::WrongType(meta.kind));
-    }
-    if meta.uid != uid {
-        return Err(Violation::Owner(meta.uid));
-    }
-    if meta.permissions() != need.mode() {
-        return Err(Violation::Mode(meta.permissions()));
-    }
-    Ok(())
+/// Steps 2 to 4 of spec 02 §4.1 over the facts of an object: type, owner, exact mode. gjc stops at the first violation;
+/// a user wants to know all of them. Nothing more is asked of an object of the wrong type.
+pub fn violations(meta: &Meta, need: Need, uid: u32) -> impl Iterator<Item = Violation> {
+    let wrong_type = match meta.kind {
+        Kind::Symlink => Some(Violation::ReparsePoint),
+        kind => (kind != need.kind()).then_some(Violation::WrongType(kind)),
+    };
+    let typed = wrong_type.is_none();
+    let owner = (typed && meta.uid != uid).then_some(Violation::Owner(meta.uid));
+    let mode = (typed && meta.permissions() != need.mode()).then_some(Violation::Mode(meta.permissions()));
+    [wrong_type, owner, mode].into_iter().flatten()
 }
 
 /// Step 5: the ACL rule (spec 02 §4.2), access first, then default for directories.
@@ -163,7 +156,9 @@ fn acl_rule(answer: Result<usize, Error>) -> Result<AclState, AclViolation> {
 pub fn verify(fs: &dyn Fs, path: &Path, need: Need, uid: u32) -> Result<AclState, Violation> {
     let first = chain(fs, path)?;
     let meta = first.last().ok_or(Violation::NotFound)?;
-    judge(meta, need, uid)?;
+    if let Some(first) = violations(meta, need, uid).next() {
+        return Err(first);
+    }
     let state = judge_acl(fs, path, need)?;
     let same = chain(fs, path)?.iter().map(seen).eq(first.iter().map(seen));
     if same { Ok(state) } else { Err(Violation::Identity) }

@@ -3,6 +3,7 @@
 //! the agent directory.
 
 pub mod codes;
+pub mod store;
 
 use super::line::bytes;
 use super::size::is_inline_image;

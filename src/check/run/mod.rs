@@ -3,15 +3,35 @@
 //! `run` decides what each target is, walks it without following a link and without opening anything for writing, and
 //! gives every object to the pass that judges it. Transcripts are checked in parallel; what comes out is in order of path.
 
-use crate::finding::{Finding, Gauge, Outcome, Release};
-use crate::fsys::Fs;
+mod agent;
+mod directory;
+mod file;
+mod part;
+mod refs;
+mod site;
+
+pub use site::Site;
+
+use self::directory::Work;
+use self::file::Storage;
+use self::part::{Part, Tally};
+use super::operational::{self, codes};
+use super::{blob, scope};
+use crate::agent::blobs::Store;
+use crate::agent::layout::{self, BINDING, INTERNAL, SESSIONS, SessionsName, sessions_name};
+use crate::agent::locate::Location;
+use crate::agent::walk::{self, Limits, Listing};
+use crate::finding::{Finding, Gauge, Outcome, Release, Sink};
+use crate::fsys::{Errno, Error, Fs, Kind, Meta};
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What is to be checked.
 pub enum Target {
     /// A path as the user named it (absolute, or relative to [`Options::current_dir`]).
     Path(PathBuf),
+    /// The user's own storage, as [`crate::agent::locate`] found it.
+    Agent(Location),
     /// A transcript that comes as a stream; its findings lie at `-`.
     Stream(Box<dyn Read + Send>),
 }
@@ -92,17 +112,288 @@ pub struct Progress {
 
 /// Checks the targets. Never fails: what cannot be read is a finding (`agent_dir_missing`, `object_unreadable`, …).
 pub fn run(targets: Vec<Target>, options: &Options, fs: &dyn Fs, progress: &(dyn Fn(Progress) + Sync)) -> Run {
-    let _ = (options, fs, progress);
-    let root = targets.iter().map(Target::name).collect::<Vec<_>>().join(" ");
-    Run { root, ..Run::default() }
+    let tally = Tally::new(progress);
+    let names: Vec<String> = targets.iter().map(Target::name).collect();
+    let mut run = Run { root: names.join(" "), ..Run::default() };
+    let several = targets.len() > 1;
+    let mut work = || {
+        for (target, name) in targets.into_iter().zip(&names) {
+            let prefix = if several { name.as_str() } else { "" };
+            let part = Checker { options, fs, tally: &tally, name, prefix }.target(target);
+            run.speaks_for = run.speaks_for.or(part.speaks_for);
+            run.blobs = run.blobs.take().or(part.store);
+            run.findings.extend(part.findings);
+            run.gauges.extend(part.gauges);
+            run.outcomes.extend(part.outcomes);
+        }
+    };
+    // Without threads of its own a run is slower and says the same.
+    match rayon::ThreadPoolBuilder::new().num_threads(options.jobs.unwrap_or(0)).build() {
+        Ok(pool) => pool.in_place_scope(|_| work()),
+        Err(_) => work(),
+    }
+    run.outcomes.sort_by(|a, b| a.path.cmp(&b.path));
+    run
 }
 
 impl Target {
     /// The target as it was named.
     pub fn name(&self) -> String {
         match self {
-            Target::Path(path) => path.to_string_lossy().into_owned(),
+            Target::Path(path) => walk::show(path.as_os_str()),
+            Target::Agent(location) => walk::show(location.agent_dir.as_os_str()),
             Target::Stream(_) => "-".to_owned(),
+        }
+    }
+}
+
+/// What a directory is, by its name and by what is in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Shape {
+    Agent,
+    Sessions,
+    Scope,
+    /// A legacy directory below a sessions root.
+    Legacy,
+    Folder,
+}
+
+impl Shape {
+    fn of(listing: &Listing) -> Shape {
+        let name = |path: &Path| path.file_name().unwrap_or_default().as_encoded_bytes().to_owned();
+        let (own, parent) = (name(&listing.path), listing.path.parent().map(name).unwrap_or_default());
+        let is = |object: &walk::Object, wanted: &[SessionsName]| object.meta.kind == Kind::Directory && wanted.contains(&sessions_name(object.bytes()));
+        if sessions_name(&own) == SessionsName::Scope || listing.get(BINDING).is_some() || listing.get(INTERNAL).is_some() {
+            Shape::Scope
+        } else if own == SESSIONS.as_bytes() && listing.objects.iter().any(|o| is(o, &[SessionsName::Scope, SessionsName::Legacy])) {
+            Shape::Sessions
+        } else if sessions_name(&own) == SessionsName::Legacy && parent == SESSIONS.as_bytes() {
+            Shape::Legacy
+        } else if [SESSIONS, layout::BLOBS, layout::TERMINAL_SESSIONS, layout::HISTORY].iter().any(|name| listing.get(name).is_some()) {
+            Shape::Agent
+        } else {
+            Shape::Folder
+        }
+    }
+}
+
+/// One target on its way.
+struct Checker<'a> {
+    options: &'a Options,
+    fs: &'a dyn Fs,
+    tally: &'a Tally<'a>,
+    /// The target as it was named.
+    name: &'a str,
+    /// What stands before relative paths; empty when there is one target only.
+    prefix: &'a str,
+}
+
+impl<'a> Checker<'a> {
+    fn target(&self, target: Target) -> Part {
+        match target {
+            Target::Stream(input) => self.stream(input),
+            Target::Agent(location) => self.own(location),
+            Target::Path(path) => self.path(&self.options.current_dir.join(path)),
+        }
+    }
+
+    fn stream(&self, input: Box<dyn Read + Send>) -> Part {
+        let path = Path::new("-");
+        let mut part = Part::default();
+        let store = self.named_store(&mut part);
+        let site = Site { prefix: "-", store: store.as_ref(), ..self.site(path, self.options.uid) };
+        self.tally.expect(1);
+        let checked = file::check_stream(&site, path, input);
+        self.tally.done(checked.bytes);
+        part.transcript(path, checked, false);
+        part
+    }
+
+    /// The user's own storage: there is no doubt what it is.
+    fn own(&self, mut location: Location) -> Part {
+        let root = location.agent_dir.clone();
+        let named = |part: &mut Part, push: &dyn Fn(&Site<'_>, &mut Part)| push(&self.site(&root, self.options.uid), part);
+        let mut part = Part::default();
+        let looked = self.fs.realpath(&root).and_then(|real| self.fs.lstat(&real).map(|meta| (real, meta)));
+        let (real, meta) = match looked {
+            Ok(found) => found,
+            Err(error) if error.errno == Errno::LOOP => {
+                named(&mut part, &|site, part| scope::sessions_root_unavailable(site, &root, &error, part));
+                return part;
+            }
+            Err(error) => return self.absent(&root, &error, true),
+        };
+        if meta.kind != Kind::Directory {
+            named(&mut part, &|site, part| scope::sessions_root_of_wrong_kind(site, &root, meta.kind, part));
+            return part;
+        }
+        // XDG roots that moved away keep their own paths; what lies below the agent directory follows its real path.
+        for moved in [&mut location.data, &mut location.state, &mut location.cache] {
+            *moved = match moved.strip_prefix(&root) {
+                Ok(relative) => real.join(relative),
+                Err(_) => self.fs.realpath(moved).unwrap_or_else(|_| moved.clone()),
+            };
+        }
+        location.agent_dir = real;
+        match walk::list(self.fs, &location.agent_dir, &Limits::default()) {
+            Ok(listing) => self.agent(&location, &listing),
+            Err(error) => {
+                named(&mut part, &|site, part| operational::unreadable(site, &error, part));
+                part
+            }
+        }
+    }
+
+    /// Whatever the user named.
+    fn path(&self, path: &Path) -> Part {
+        let looked = self.fs.realpath(path).and_then(|real| self.fs.lstat(&real).map(|meta| (real, meta)));
+        let (real, meta) = match looked {
+            Ok(found) => found,
+            Err(error) => return self.absent(path, &error, false),
+        };
+        if meta.kind != Kind::Directory {
+            return self.transcript(&real);
+        }
+        let mut part = Part::default();
+        let listing = match walk::list(self.fs, &real, &Limits::default()) {
+            Ok(listing) => listing,
+            Err(error) => {
+                operational::unreadable(&self.site(&real, self.options.uid), &error, &mut part);
+                return part;
+            }
+        };
+        let shape = Shape::of(&listing);
+        if shape == Shape::Agent {
+            return self.agent(&Location::explicit(real), &listing);
+        }
+        let speaks_for = self.speak_for(&listing.meta);
+        let store = self.named_store(&mut part);
+        let site = Site { store: store.as_ref(), ..self.site(&real, speaks_for.0) };
+        let work = Work { site, tally: self.tally, all_references: false };
+        part.absorb(match shape {
+            Shape::Sessions => agent::sessions(&work, &real),
+            Shape::Scope => work.scope(&real),
+            Shape::Legacy => work.plain(&real),
+            Shape::Folder | Shape::Agent => work.folder(&real),
+        });
+        // Owners and modes matter in managed storage; a folder of transcripts belongs to whom it may.
+        part.speaks_for = (shape != Shape::Folder).then_some(speaks_for);
+        part
+    }
+
+    fn transcript(&self, path: &Path) -> Part {
+        let name = |path: Option<&Path>| path.and_then(Path::file_name).unwrap_or_default().to_owned();
+        let (own, above) = (name(path.parent()), name(path.parent().and_then(Path::parent)));
+        let managed = above == SESSIONS && matches!(sessions_name(own.as_encoded_bytes()), SessionsName::Scope | SessionsName::Legacy);
+        let mut part = Part::default();
+        let store = self.named_store(&mut part);
+        // A lone file is called what the user called it.
+        let site = Site { prefix: self.name, store: store.as_ref(), ..self.site(path, self.options.uid) };
+        let work = Work { site, tally: self.tally, all_references: false };
+        part.absorb(work.transcript(path, if managed { Storage::Managed } else { Storage::Lone }));
+        part
+    }
+
+    fn agent(&self, location: &Location, listing: &Listing) -> Part {
+        let speaks_for = self.speak_for(&listing.meta);
+        let mut part = Part::default();
+        let site = self.site(&location.agent_dir, speaks_for.0);
+        let store = if self.options.blobs.is_some() { self.named_store(&mut part) } else { self.own_store(&site, &location.blobs(), &mut part) };
+        let site = Site { store: store.as_ref(), whole: true, ..site };
+        // Without blobs there is nothing that a reference elsewhere could keep alive.
+        let work = Work { site, tally: self.tally, all_references: store.as_ref().is_some_and(|store| !store.is_empty()) };
+        part.absorb(agent::check(&work, location, listing));
+        part.speaks_for = Some(speaks_for);
+        part
+    }
+
+    /// A target that cannot be looked at.
+    fn absent(&self, path: &Path, error: &Error, own: bool) -> Part {
+        let mut part = Part::default();
+        let site = Site { prefix: self.name, ..self.site(path, self.options.uid) };
+        let transcript = !own && layout::is_transcript_name(path.as_os_str().as_encoded_bytes());
+        let gone = matches!(error.errno, Errno::NOENT | Errno::NOTDIR);
+        let dangling = self.fs.lstat(path).is_ok_and(|meta| meta.kind == Kind::Symlink);
+        let what = if dangling { "a dangling symlink stands here" } else { "nothing stands here" };
+        let (code, message) = match (transcript, error.errno) {
+            (true, Errno::NOENT) => (&codes::MISSING, format!("No transcript: {what}.")),
+            (true, _) => (&codes::READ_FAILED, format!("The transcript cannot be read: {} answers {}.", error.op, error.token())),
+            (false, _) if gone => {
+                let message = format!("No directory to check: {what}. Name an agent directory as PATH, or set GJC_CODING_AGENT_DIR.");
+                (&codes::AGENT_DIR_MISSING, message)
+            }
+            _ => (&codes::OBJECT_UNREADABLE, format!("Not judged: {} answers {}.", error.op, error.token())),
+        };
+        part.push(Finding::new(code, site.place(path), message));
+        part
+    }
+
+    /// Whom the check of a directory speaks for (design §4).
+    fn speak_for(&self, meta: &Meta) -> (u32, Why) {
+        match self.options.as_uid {
+            Some(uid) => (uid, Why::Asked),
+            None if self.options.uid == 0 => (meta.uid, Why::Owner),
+            None => (self.options.uid, Why::Effective),
+        }
+    }
+
+    /// The store that `--blobs` names.
+    fn named_store(&self, part: &mut Part) -> Option<Store<'a>> {
+        let path = self.options.blobs.as_ref()?;
+        let real = self.fs.realpath(&self.options.current_dir.join(path));
+        let opened = real.and_then(|real| Store::open(self.fs, &real, &Limits::default(), self.options.depth == Depth::Full));
+        match opened {
+            Ok(store) => {
+                part.store = Some(walk::show(path.as_os_str()));
+                Some(store)
+            }
+            Err(error) => {
+                operational::unreadable(&self.site(Path::new(""), self.options.uid), &error, part);
+                None
+            }
+        }
+    }
+
+    /// The store of an agent directory. A link in its place is not followed: who keeps blobs elsewhere can name them.
+    fn own_store(&self, site: &Site<'_>, path: &Path, part: &mut Part) -> Option<Store<'a>> {
+        let opened = match self.fs.lstat(path) {
+            Ok(meta) if meta.kind == Kind::Directory => Store::open(self.fs, path, &site.limits, self.options.depth == Depth::Full),
+            Err(error) if error.errno == Errno::NOENT => Ok(Store::absent(self.fs, path)),
+            Ok(meta) => {
+                if !meta.kind.is_special() {
+                    let message = format!("The blob store is a {} and was not looked at; name the store with --blobs.", meta.kind.noun());
+                    part.push(Finding::new(&blob::codes::BLOB_FOREIGN_ENTRY, site.place(path), message));
+                }
+                return None;
+            }
+            Err(error) => Err(error),
+        };
+        match opened {
+            Ok(store) => {
+                part.store = Some(site.name(path).to_string());
+                Some(store)
+            }
+            Err(error) => {
+                operational::unreadable(site, &error, part);
+                None
+            }
+        }
+    }
+
+    fn site<'s>(&'s self, root: &'s Path, uid: u32) -> Site<'s> {
+        Site {
+            fs: self.fs,
+            root,
+            prefix: self.prefix,
+            assumed_root: self.options.assume_root.as_deref(),
+            uid,
+            speaks_for_itself: self.options.uid == uid || self.options.uid == 0,
+            release: self.options.release,
+            depth: self.options.depth,
+            now_ns: self.options.now_ns,
+            limits: Limits::default(),
+            store: None,
+            whole: false,
         }
     }
 }

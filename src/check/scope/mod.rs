@@ -1,3 +1,78 @@
-//! The area *scope* of spec 05: its codes and the pass that reports them.
+//! The area *scope* of spec 05: the sessions root, the names in it, and the workspaces behind the scopes.
 
 pub mod codes;
+
+use super::run::Site;
+use crate::agent::binding::Binding;
+use crate::agent::identity::{self, NoIdentity, Platform};
+use crate::agent::layout::{SessionsName, sessions_name};
+use crate::agent::walk::Scope;
+use crate::finding::{Finding, Sink};
+use crate::fsys::{Error, Kind};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The sessions root is there and is no real directory.
+pub fn sessions_root_of_wrong_kind(site: &Site<'_>, path: &Path, kind: Kind, sink: &mut dyn Sink) {
+    let message = format!("The sessions root is a {}; gjc wants a real directory.", kind.noun());
+    sink.push(Finding::new(&codes::SESSIONS_ROOT_UNAVAILABLE, site.place(path), message));
+}
+
+/// The sessions root, or the agent directory above it, could not be looked at.
+pub fn sessions_root_unavailable(site: &Site<'_>, path: &Path, error: &Error, sink: &mut dyn Sink) {
+    let message = format!("The sessions root is not available: {} answers {}.", error.op, error.token());
+    sink.push(Finding::new(&codes::SESSIONS_ROOT_UNAVAILABLE, site.place(path), message));
+}
+
+/// A directory of the sessions root whose name belongs to no workspace. `workspaces` are the header cwds of what is in it.
+pub fn directory_name(site: &Site<'_>, path: &Path, workspaces: &BTreeSet<String>, sink: &mut dyn Sink) {
+    let name = path.file_name().unwrap_or_default();
+    match sessions_name(name.as_encoded_bytes()) {
+        SessionsName::MalformedScope { blocks_owners } => {
+            let message = if blocks_owners {
+                "The name begins like a scope's and is not `v2-` and 52 characters of `[a-z2-7]`."
+            } else {
+                "The name looks like a scope's, but the digest of no workspace ends so: the last character is `a` or `q`."
+            };
+            sink.push(Finding::new(&codes::SCOPE_NAME_MALFORMED, site.place(path), message));
+        }
+        SessionsName::Unknown => {
+            let held = match workspaces.len() {
+                0 => "no transcript with a workspace is in it".to_owned(),
+                n => {
+                    let shown: Vec<&str> = workspaces.iter().take(3).map(String::as_str).collect();
+                    format!("its transcripts belong to {}{}", shown.join(", "), if n > shown.len() { ", …" } else { "" })
+                }
+            };
+            let message = format!("No managed listing visits a directory of this name; {held}.");
+            sink.push(Finding::new(&codes::UNKNOWN_SCOPE_DIR, site.place(path), message));
+        }
+        SessionsName::Scope | SessionsName::Legacy | SessionsName::Reserved => {}
+    }
+}
+
+/// The workspace that a sound binding names: whether it is here, and what its absence means for retirement receipts.
+pub fn workspace(site: &Site<'_>, scope: &Scope, binding: &Binding, sink: &mut dyn Sink) {
+    let Some(identity) = binding.identity() else { return };
+    let place = || site.place(&scope.directory.path);
+    let path = &identity.canonical_path;
+    let absence = match identity.platform {
+        Platform::Win32 if path.starts_with(r"\\?\UNC\") || (path.starts_with(r"\\") && !path.starts_with(r"\\?\")) => {
+            let message = format!("The binding names the network path `{path}`.");
+            sink.push(Finding::new(&codes::NETWORK_UNSUPPORTED, place(), message));
+            return;
+        }
+        // What a Windows workspace is cannot be asked here.
+        Platform::Win32 if !cfg!(windows) => Some(NoIdentity::NotFound),
+        _ => identity::posix(site.fs, Path::new("/"), Path::new(path)).err(),
+    };
+    let Some(absence) = absence else { return };
+    let message = format!("The workspace `{path}` does not resolve to a directory here ({}).", absence.scope_error());
+    sink.push(Finding::new(&codes::WORKSPACE_MISSING, place(), message));
+
+    let retires = |name: &[u8]| name.starts_with(b"gc-retirement-");
+    if scope.receipts.iter().flat_map(|receipts| &receipts.objects).any(|object| retires(object.bytes())) {
+        let message = format!("The scope holds retirement receipts and its workspace `{path}` does not exist here.");
+        sink.push(Finding::new(&codes::MANAGED_GC_SCOPE_AUTHORITY_MISMATCH, place(), message));
+    }
+}

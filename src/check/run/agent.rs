@@ -1,0 +1,164 @@
+//! A whole agent directory: storage roots, the entries of the sessions root, the blob store, and what only shows when
+//! everything was seen.
+
+use super::Site;
+use super::directory::Work;
+use super::file::Storage;
+use super::part::Part;
+use crate::agent::layout::{self, RECOVERY, SessionsName, sessions_name};
+use crate::agent::locate::Location;
+use crate::agent::walk::{self, Listing, Object};
+use crate::check::blob::store;
+use crate::check::{header, listing as listing_area, operational, scope, security};
+use crate::finding::{Finding, Sink};
+use crate::fsys::{Errno, Kind};
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Checks the agent directory. It is there and is a directory.
+pub fn check(work: &Work<'_>, location: &Location, agent: &Listing) -> Part {
+    let site = &work.site;
+    let mut part = Part::default();
+    security::storage_directory(site, &agent.path, &agent.meta, true, &mut part);
+    operational::names(site, agent, |object| !is_storage_name(object) || object.name == layout::SESSIONS, &mut part);
+    for trouble in &agent.troubles {
+        operational::trouble(site, trouble, &mut part);
+    }
+    if let Some(recovery) = agent.get(RECOVERY) {
+        security::recovery(site, agent, recovery, &mut part);
+    }
+    misplaced(work, agent, "the agent directory", Storage::Lone, &mut part);
+    part.absorb(sessions(work, &location.sessions()));
+    parents(site, &mut part);
+    if let Some(blobs) = site.store {
+        store::judge(site, blobs, Some(&part.references.clone()), &mut part);
+    }
+    part
+}
+
+/// Checks a sessions root; it may be absent.
+pub fn sessions(work: &Work<'_>, path: &Path) -> Part {
+    let site = &work.site;
+    let mut part = Part::default();
+    match site.fs.lstat(path) {
+        Ok(meta) if meta.kind == Kind::Directory => security::storage_directory(site, path, &meta, false, &mut part),
+        Ok(meta) => {
+            scope::sessions_root_of_wrong_kind(site, path, meta.kind, &mut part);
+            part.references.incomplete.push(path.to_owned());
+            return part;
+        }
+        Err(error) if error.errno == Errno::NOENT => return part,
+        Err(error) => {
+            scope::sessions_root_unavailable(site, path, &error, &mut part);
+            part.references.incomplete.push(path.to_owned());
+            return part;
+        }
+    }
+    let root = match walk::list(site.fs, path, &site.limits) {
+        Ok(root) => root,
+        Err(error) => {
+            operational::unreadable(site, &error, &mut part);
+            part.references.incomplete.push(path.to_owned());
+            return part;
+        }
+    };
+    operational::names(site, &root, |object| sessions_name(object.bytes()) == SessionsName::Unknown, &mut part);
+    for trouble in &root.troubles {
+        operational::trouble(site, trouble, &mut part);
+        part.references.incomplete.push(path.to_owned());
+    }
+    misplaced(work, &root, "the sessions root", Storage::Managed, &mut part);
+    let parts: Vec<Part> = root.objects.par_iter().map(|object| entry(work, &root, object)).collect();
+    for other in parts {
+        part.absorb(other);
+    }
+    part
+}
+
+/// One name of the sessions root.
+fn entry(work: &Work<'_>, root: &Listing, object: &Object) -> Part {
+    let site = &work.site;
+    let path = root.path_of(object);
+    let mut part = Part::default();
+    let name = sessions_name(object.bytes());
+    if object.meta.kind != Kind::Directory {
+        // Special files were named with the listing; links and files of other names have areas of their own.
+        if name == SessionsName::Scope && !object.meta.kind.is_special() {
+            security::reparse_point(site, &path, object.meta.kind, &mut part);
+        }
+        return part;
+    }
+    match name {
+        SessionsName::Scope => work.scope(&path),
+        SessionsName::Legacy => work.plain(&path),
+        SessionsName::Unknown | SessionsName::MalformedScope { .. } => {
+            let mut part = work.plain(&path);
+            let workspaces: BTreeSet<String> =
+                part.headers.iter().filter_map(|(_, header)| header.cwd.as_deref()).map(|cwd| String::from_utf8_lossy(cwd).into_owned()).collect();
+            scope::directory_name(site, &path, &workspaces, &mut part);
+            part
+        }
+        // Owners of task artifacts and the quarantine are judged by their own areas.
+        SessionsName::Reserved => part,
+    }
+}
+
+/// Transcripts that lie where no managed listing looks; they are checked all the same.
+fn misplaced(work: &Work<'_>, listing: &Listing, place: &str, storage: Storage, part: &mut Part) {
+    for object in listing.objects.iter().filter(|o| o.is_transcript_name() && o.meta.kind == Kind::File) {
+        let path = listing.path_of(object);
+        let message = format!("The transcript lies directly in {place}.");
+        part.push(Finding::new(&listing_area::codes::SESSION_IN_WRONG_DIRECTORY, work.site.place(&path), message));
+        security::hard_links(&work.site, listing, object, &security::codes::HARD_LINKED_TRANSCRIPT, part);
+        part.absorb(work.transcript(&path, storage));
+    }
+}
+
+/// Names of the agent directory that hold session storage: only there does the kind of the object matter.
+fn is_storage_name(object: &Object) -> bool {
+    [layout::SESSIONS, layout::BLOBS, layout::TERMINAL_SESSIONS, layout::HISTORY].iter().any(|name| object.name == *name)
+}
+
+/// `parentSession` of every header: an id that some transcript has, or a path that exists.
+fn parents(site: &Site<'_>, part: &mut Part) {
+    let ids: BTreeSet<&str> = part.headers.iter().filter_map(|(_, header)| header.id.as_deref()).collect();
+    let mut dangling = Vec::new();
+    for (path, header) in &part.headers {
+        let Some(parent) = header.parent_session.as_deref().map(String::from_utf8_lossy) else { continue };
+        let is_path = parent.contains(['/', '\\']) || parent.ends_with(layout::TRANSCRIPT_SUFFIX);
+        let there = if is_path {
+            let base = path.parent().unwrap_or(path);
+            // Only proven absence counts.
+            site.fs.present(&base.join(site.here(Path::new(&*parent)))).unwrap_or(true)
+        } else {
+            ids.contains(&*parent)
+        };
+        if !there {
+            let what = if is_path { "path does not exist" } else { "id belongs to no transcript here" };
+            let message = format!("`parentSession` is `{parent}`; this {what}.");
+            dangling.push(Finding::new(&listing_area::codes::PARENT_SESSION_DANGLING, site.place(path), message));
+        }
+    }
+    dangling.into_iter().for_each(|finding| part.push(finding));
+}
+
+/// The base name of a managed transcript against its header (spec 04 §1.4).
+pub fn file_name(site: &Site<'_>, path: &Path, id: Option<&str>, timestamp: Option<&[u8]>, sink: &mut dyn Sink) {
+    let (Some(id), Some(timestamp), Some(name)) = (id, timestamp, path.file_name()) else { return };
+    let name = name.as_encoded_bytes();
+    let stem = layout::artifacts_name(name).unwrap_or(name);
+    if name == layout::transcript_name(timestamp, id.as_bytes()) {
+        return;
+    }
+    let stamp_fits = stem.starts_with(&layout::stamp(timestamp));
+    let id_fits = stem.ends_with(format!("_{id}").as_bytes());
+    let differs = match (stamp_fits, id_fits) {
+        (true, false) => "the id differs",
+        (false, true) => "the stamp differs",
+        _ => "stamp and id differ",
+    };
+    let expected = String::from_utf8_lossy(&layout::transcript_name(timestamp, id.as_bytes())).into_owned();
+    let message = format!("By its header the file would be called `{expected}`: {differs}.");
+    sink.push(Finding::new(&header::codes::FILENAME_HEADER_MISMATCH, site.place(path), message));
+}

@@ -1,0 +1,241 @@
+//! Directories of sessions: scopes, legacy and other directories of the sessions root, and plain folders of transcripts.
+
+use super::Site;
+use super::file::{self, Storage};
+use super::part::{Part, Tally};
+use super::refs::ReferenceScan;
+use crate::agent::layout::{INTERNAL, RECOVERY, STAGING};
+use crate::agent::walk::{self, Listing, Object, Scope, Trouble};
+use crate::check::blob::store::References;
+use crate::check::{binding, operational, scope, security};
+use crate::fsys::{Errno, Error, Kind, Watched};
+use rayon::prelude::*;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// What the passes over directories share.
+#[derive(Clone, Copy)]
+pub struct Work<'a> {
+    /// Where, and for whom.
+    pub site: Site<'a>,
+    /// Who is told how far it is.
+    pub tally: &'a Tally<'a>,
+    /// Whether references are looked for in files that are no transcripts.
+    pub all_references: bool,
+}
+
+impl<'a> Work<'a> {
+    /// A managed scope.
+    pub fn scope(&self, path: &Path) -> Part {
+        let mut part = Part::default();
+        let scope = match walk::scope(self.site.fs, path, &self.site.limits) {
+            Ok(scope) => scope,
+            Err(error) => {
+                self.gone(path, error, &mut part);
+                return part;
+            }
+        };
+        let site = &self.site;
+        security::scope_directory(site, path, &scope.directory.meta, &mut part);
+        if let Some(binding) = binding::judge(site, &scope, &mut part) {
+            scope::workspace(site, &scope, &binding, &mut part);
+            self.project(&binding, &mut part);
+        }
+        security::inside_scope(site, &scope, &mut part);
+        for listing in scope.listings() {
+            operational::names(site, listing, |object| claimed(listing, &scope, object), &mut part);
+            self.troubles(&listing.troubles, &mut part);
+        }
+        self.troubles(&scope.troubles, &mut part);
+        self.transcripts(&scope.directory, Storage::Managed, &mut part);
+        self.below(&scope.directory, true, &mut part);
+        part
+    }
+
+    /// A directory of the sessions root that is no scope: a legacy directory, or one that no listing visits.
+    pub fn plain(&self, path: &Path) -> Part {
+        let mut part = Part::default();
+        let listing = match walk::list(self.site.fs, path, &self.site.limits) {
+            Ok(listing) => listing,
+            Err(error) => {
+                self.gone(path, error, &mut part);
+                return part;
+            }
+        };
+        operational::names(&self.site, &listing, Object::is_transcript_name, &mut part);
+        self.troubles(&listing.troubles, &mut part);
+        for object in listing.objects.iter().filter(|o| o.is_transcript_name()) {
+            security::outside_scope(&self.site, &listing, object, &mut part);
+        }
+        self.transcripts(&listing, Storage::Managed, &mut part);
+        self.below(&listing, false, &mut part);
+        part
+    }
+
+    /// A folder of transcripts, and the folders in it (hidden ones left out).
+    pub fn folder(&self, path: &Path) -> Part {
+        let mut part = Part::default();
+        let mut paths: Vec<PathBuf> = Vec::new();
+        let visible = |_: &Listing, object: &Object| !object.bytes().starts_with(b".");
+        let troubles = walk::tree(self.site.fs, path, &self.site.limits, visible, |listing| {
+            self.troubles(&listing.troubles, &mut part);
+            for object in listing.objects.iter().filter(|o| o.is_transcript_name()) {
+                // A directory of such a name was entered: a folder may be called anything.
+                if object.meta.kind != Kind::Directory {
+                    security::outside_scope(&self.site, &listing, object, &mut part);
+                }
+                if !matches!(object.meta.kind, Kind::Symlink | Kind::Directory) {
+                    paths.push(listing.path_of(object));
+                }
+            }
+        });
+        self.troubles(&troubles, &mut part);
+        self.check_all(&paths, Storage::Lone, |_| true, &mut part);
+        part
+    }
+
+    /// One transcript outside a session directory.
+    pub fn transcript(&self, path: &Path, storage: Storage) -> Part {
+        let mut part = Part::default();
+        self.check_all(&[path.to_owned()], storage, |_| false, &mut part);
+        part
+    }
+
+    /// The transcripts of a session directory. Links were reported, they are not followed.
+    fn transcripts(&self, listing: &Listing, storage: Storage, part: &mut Part) {
+        let named = listing.objects.iter().filter(|o| o.is_transcript_name());
+        let paths: Vec<PathBuf> = named.filter(|o| o.meta.kind != Kind::Symlink).map(|o| listing.path_of(o)).collect();
+        // gjc's blob collection leaves hidden names out.
+        let visible = |path: &Path| path.file_name().is_some_and(|name| !name.as_encoded_bytes().starts_with(b"."));
+        self.check_all(&paths, storage, visible, part);
+    }
+
+    fn check_all(&self, paths: &[PathBuf], storage: Storage, scanned: impl Fn(&Path) -> bool, part: &mut Part) {
+        self.tally.expect(paths.len());
+        let checked: Vec<file::Checked> = paths
+            .par_iter()
+            .map(|path| {
+                let checked = file::check(&self.site, path, storage);
+                self.tally.done(checked.bytes);
+                checked
+            })
+            .collect();
+        for (path, checked) in paths.iter().zip(checked) {
+            part.transcript(path, checked, scanned(path));
+        }
+    }
+
+    /// Everything below a session directory that is no protocol directory: artifact trees, staged attempts. Their
+    /// transcripts (of subagents) are checked too; no listing knows them, so what depends on a place does not apply.
+    fn below(&self, directory: &Listing, in_scope: bool, part: &mut Part) {
+        let mut transcripts: Vec<PathBuf> = Vec::new();
+        let mut others: Vec<PathBuf> = directory
+            .objects
+            .iter()
+            .filter(|o| o.meta.kind == Kind::File && !o.is_transcript_name())
+            .map(|o| directory.path_of(o))
+            .collect();
+        for object in directory.objects.iter().filter(|o| o.meta.kind == Kind::Directory && o.name != INTERNAL) {
+            let root = directory.path_of(object);
+            let owned = object.name != STAGING && object.name != RECOVERY;
+            let troubles = walk::tree(self.site.fs, &root, &self.site.limits, |_, _| true, |listing| {
+                if object.name != RECOVERY {
+                    operational::names(&self.site, &listing, |_| false, part);
+                }
+                if in_scope && owned {
+                    security::inside_artifacts(&self.site, &listing, part);
+                }
+                self.troubles(&listing.troubles, part);
+                for file in listing.objects.iter().filter(|o| o.meta.kind == Kind::File) {
+                    let place = if owned && file.is_transcript_name() { &mut transcripts } else { &mut others };
+                    place.push(listing.path_of(file));
+                }
+            });
+            self.troubles(&troubles, part);
+        }
+        self.check_all(&transcripts, Storage::Lone, |_| false, part);
+        self.references(&others, part);
+    }
+
+    /// Looks for references in files that are no transcripts.
+    fn references(&self, paths: &[PathBuf], part: &mut Part) {
+        if !self.all_references {
+            return;
+        }
+        let found: Vec<References> = paths.par_iter().map(|path| references_of(&self.site, path)).collect();
+        for references in found {
+            part.references.merge(references);
+        }
+    }
+
+    /// Project transcripts of a workspace (spec 04 §2.9) may refer to blobs too: `<cwd>/.gjc`, without hidden names.
+    fn project(&self, binding: &crate::agent::binding::Binding, part: &mut Part) {
+        let Some(identity) = binding.identity() else { return };
+        if !self.all_references || self.site.assumed_root.is_some() {
+            return;
+        }
+        let root = Path::new(&identity.canonical_path).join(".gjc");
+        if !self.site.fs.lstat(&root).is_ok_and(|meta| meta.kind == Kind::Directory) {
+            return;
+        }
+        const PROJECT: walk::Limits = walk::Limits { entries: 100_000, depth: 64, objects: 100_000 };
+        let mut paths = Vec::new();
+        let visible = |_: &Listing, object: &Object| !object.bytes().starts_with(b".");
+        let troubles = walk::tree(self.site.fs, &root, &PROJECT, visible, |listing| {
+            let files = listing.objects.iter().filter(|o| o.meta.kind == Kind::File && o.is_transcript_name());
+            paths.extend(files.map(|o| listing.path_of(o)));
+            if !listing.is_complete() {
+                part.references.incomplete.push(listing.path.clone());
+            }
+        });
+        if !troubles.is_empty() {
+            part.references.incomplete.push(root);
+        }
+        self.references(&paths, part);
+    }
+
+    fn troubles(&self, troubles: &[Trouble], part: &mut Part) {
+        for trouble in troubles {
+            operational::trouble(&self.site, trouble, part);
+            let path = match trouble {
+                Trouble::Failed(error) => &error.path,
+                Trouble::Changed(path) | Trouble::Limit(_, path) => path,
+            };
+            part.references.incomplete.push(path.clone());
+        }
+    }
+
+    /// A directory that its parent's listing named a moment ago.
+    fn gone(&self, path: &Path, error: Error, part: &mut Part) {
+        let trouble = match error.errno {
+            Errno::NOENT | Errno::LOOP | Errno::NOTDIR => Trouble::Changed(path.to_owned()),
+            _ => Trouble::Failed(error),
+        };
+        self.troubles(&[trouble], part);
+    }
+}
+
+/// Special files of a scope that another code names: transcripts are judged one by one.
+fn claimed(listing: &Listing, scope: &Scope, object: &Object) -> bool {
+    listing.path == scope.directory.path && object.is_transcript_name()
+}
+
+/// References in the raw bytes of one file. A file that is gone, moves or cannot be read leaves the search incomplete.
+fn references_of(site: &Site<'_>, path: &Path) -> References {
+    let mut references = References::default();
+    let read = || -> Option<()> {
+        let mut watched = Watched::open(site.fs, path).ok()?;
+        let size = watched.meta().size;
+        if size > file::READ_CAP {
+            return None;
+        }
+        let mut scan = ReferenceScan::new((&mut watched).take(size), &mut references.elsewhere);
+        let mut buffer = vec![0; 64 * 1024];
+        while scan.read(&mut buffer).ok()? > 0 {}
+        watched.finish().ok().map(|_| ())
+    };
+    if { read }().is_none() {
+        references.incomplete.push(path.to_owned());
+    }
+    references
+}

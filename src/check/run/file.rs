@@ -1,0 +1,185 @@
+//! One transcript of a run: opened without following links, read under watch, given to the transcript check.
+
+use super::refs::ReferenceScan;
+use super::Site;
+use crate::agent::walk::show;
+use crate::check::blob::store::Hash;
+use crate::check::operational::{self, codes};
+use crate::check::size;
+use crate::finding::{Collected, Finding, Outcome, Sink};
+use crate::fsys::{Errno, Error, Refusal, Watched};
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+/// gjc reads no transcript above this size, whatever it is asked (spec 01 §2.8): neither do we.
+pub const READ_CAP: u64 = 2_148_532_224;
+
+/// What one transcript gave.
+#[derive(Default, Debug)]
+pub struct Checked {
+    /// Findings and gauges, in the order they came.
+    pub collected: Collected,
+    /// The verdicts; none when the object is no transcript at all.
+    pub outcome: Option<Outcome>,
+    /// What its header says; none when it was not read.
+    pub header: Option<Header>,
+    /// Blob references in its bytes.
+    pub references: BTreeSet<Hash>,
+    /// Whether all of its bytes were read.
+    pub read_whole: bool,
+    /// Its size.
+    pub bytes: u64,
+}
+
+/// Header members that checks of a whole directory compare (WTF-8).
+#[derive(Clone, Default, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// `id`.
+    pub id: Option<String>,
+    /// `timestamp`.
+    pub timestamp: Option<Vec<u8>>,
+    /// `cwd`, after patches.
+    pub cwd: Option<Vec<u8>>,
+    /// `parentSession`.
+    pub parent_session: Option<Vec<u8>>,
+}
+
+/// Where a transcript lies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Storage {
+    /// Below the managed sessions root.
+    Managed,
+    /// Anywhere else.
+    Lone,
+}
+
+/// Checks one transcript. A file that moves while it is read is read once more; if it moves again, it is `unstable` and
+/// nothing else is said of it.
+pub fn check(site: &Site<'_>, path: &Path, storage: Storage) -> Checked {
+    match attempt(site, path, storage) {
+        Ok(checked) => checked,
+        Err(_moved) => match attempt(site, path, storage) {
+            Ok(checked) => checked,
+            Err(moved) => unstable(site, path, &moved),
+        },
+    }
+}
+
+/// Checks a transcript that comes as a stream: there is no file to watch.
+pub fn check_stream(site: &Site<'_>, path: &Path, input: impl Read) -> Checked {
+    let mut checked = Checked::default();
+    match pass(site, path, Storage::Lone, input, &mut checked.collected) {
+        Ok((outcome, header)) => {
+            checked.outcome = Some(outcome);
+            checked.header = Some(header);
+            checked.read_whole = true;
+        }
+        Err(error) => {
+            let message = format!("The stream cannot be read: {error}.");
+            checked.collected = Collected::default();
+            checked.collected.push(Finding::new(&codes::READ_FAILED, site.place(path), message));
+            checked.outcome = Some(verdict(site, path, "read-failed"));
+        }
+    }
+    checked
+}
+
+/// One look. The error is a movement of the file.
+fn attempt(site: &Site<'_>, path: &Path, storage: Storage) -> Result<Checked, Refusal> {
+    let mut checked = Checked::default();
+    let watched = match Watched::open(site.fs, path) {
+        Ok(watched) => watched,
+        Err(refusal @ Refusal::Changed(_)) => return Err(refusal),
+        Err(Refusal::Failed(error)) if matches!(error.errno, Errno::NOENT | Errno::LOOP) => return Err(Refusal::Failed(error)),
+        Err(refusal) => {
+            refused(site, path, &refusal, &mut checked);
+            return Ok(checked);
+        }
+    };
+    let meta = watched.meta();
+    checked.bytes = meta.size;
+    if meta.size > READ_CAP {
+        let message = format!("The file has {} bytes; nothing of gjc reads more than {READ_CAP}, and its content was not read.", meta.size);
+        checked.collected.push(Finding::new(&size::codes::OVERSIZED, site.place(path), message));
+        checked.outcome = Some(verdict(site, path, "oversized"));
+        return watched.finish().map(|_| checked);
+    }
+    let mut watched = watched;
+    let scan = ReferenceScan::new((&mut watched).take(meta.size), &mut checked.references);
+    match pass(site, path, storage, scan, &mut checked.collected) {
+        Ok((outcome, header)) => {
+            checked.outcome = Some(outcome);
+            checked.header = Some(header);
+            checked.read_whole = true;
+        }
+        Err(error) => {
+            let error = watched.read_error(&error);
+            // Whatever was found before the error says nothing of the file as a whole.
+            checked.collected = Collected::default();
+            refused(site, path, &Refusal::Failed(error), &mut checked);
+        }
+    }
+    match watched.finish() {
+        Ok(_) => Ok(checked),
+        Err(moved @ Refusal::Changed(_)) => Err(moved),
+        // The content was read whole; that the name cannot be looked at again is a fault of its own.
+        Err(refusal) => {
+            if checked.read_whole {
+                refused(site, path, &refusal, &mut checked);
+            }
+            Ok(checked)
+        }
+    }
+}
+
+/// A transcript that is no regular file, or that cannot be read.
+fn refused(site: &Site<'_>, path: &Path, refusal: &Refusal, checked: &mut Checked) {
+    match refusal {
+        Refusal::NotAFile(kind) if kind.is_special() => operational::special(site, path, *kind, &mut checked.collected),
+        Refusal::Failed(error) if is_ours(site, error) => operational::unreadable(site, error, &mut checked.collected),
+        refusal => {
+            let message = match refusal {
+                Refusal::Failed(error) => format!("The transcript cannot be read: {} answers {}.", error.op, error.token()),
+                other => format!("The transcript {other}."),
+            };
+            checked.collected.push(Finding::new(&codes::READ_FAILED, site.place(path), message));
+        }
+    }
+    checked.outcome = Some(verdict(site, path, "read-failed"));
+}
+
+/// Whether a failure says something of this process only: its own limits, or rights that the user has whom the check
+/// speaks for.
+fn is_ours(site: &Site<'_>, error: &Error) -> bool {
+    match error.errno {
+        Errno::MFILE | Errno::NFILE | Errno::NOMEM => true,
+        Errno::ACCESS | Errno::PERM => !site.speaks_for_itself,
+        _ => false,
+    }
+}
+
+fn unstable(site: &Site<'_>, path: &Path, moved: &Refusal) -> Checked {
+    let what = match moved {
+        Refusal::Changed(fields) if fields.as_slice() == ["ctime"] => "only its change time moved".to_owned(),
+        Refusal::Changed(fields) => format!("{} moved", fields.join(", ")),
+        other => format!("it became unreadable ({})", other.token()),
+    };
+    let mut checked = Checked { outcome: Some(verdict(site, path, "unstable")), ..Checked::default() };
+    let message = format!("The file changed while it was read, twice: {what}.");
+    checked.collected.push(Finding::new(&codes::UNSTABLE, site.place(path), message));
+    checked
+}
+
+fn verdict(site: &Site<'_>, path: &Path, answer: &str) -> Outcome {
+    Outcome { path: site.name(path), verdicts: vec![("S", answer.to_owned())], ..Outcome::default() }
+}
+
+fn pass(site: &Site<'_>, path: &Path, storage: Storage, mut input: impl Read, sink: &mut dyn Sink) -> std::io::Result<(Outcome, Header)> {
+    let _ = (storage, sink);
+    std::io::copy(&mut input, &mut std::io::sink())?;
+    let name: Arc<str> = site.name(path);
+    let _ = show(path.as_os_str());
+    Ok((Outcome { path: name, ..Outcome::default() }, Header::default()))
+}

@@ -1,0 +1,89 @@
+//! What a part of a run gathers, and how parts come together: in order of path, whatever thread was first.
+
+use super::{Progress, Why};
+use super::file::{Checked, Header};
+use crate::check::blob::store::References;
+use crate::finding::{Finding, Gauge, Outcome, Sink};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What one directory, or one file, gave.
+#[derive(Default, Debug)]
+pub struct Part {
+    /// Findings.
+    pub findings: Vec<Finding>,
+    /// Gauges.
+    pub gauges: Vec<Gauge>,
+    /// Verdicts of transcripts.
+    pub outcomes: Vec<Outcome>,
+    /// Headers of transcripts, for the checks that compare all of them.
+    pub headers: Vec<(PathBuf, Header)>,
+    /// Blob references.
+    pub references: References,
+    /// Whom the check of this target speaks for.
+    pub speaks_for: Option<(u32, Why)>,
+    /// The blob store that was looked at.
+    pub store: Option<String>,
+}
+
+impl Sink for Part {
+    fn push(&mut self, finding: Finding) {
+        self.findings.push(finding);
+    }
+    fn gauge(&mut self, gauge: Gauge) {
+        self.gauges.push(gauge);
+    }
+}
+
+impl Part {
+    /// Adds what comes behind it.
+    pub fn absorb(&mut self, other: Part) {
+        self.findings.extend(other.findings);
+        self.gauges.extend(other.gauges);
+        self.outcomes.extend(other.outcomes);
+        self.headers.extend(other.headers);
+        self.references.merge(other.references);
+        self.speaks_for = self.speaks_for.or(other.speaks_for);
+        if self.store.is_none() {
+            self.store = other.store;
+        }
+    }
+    /// Adds a transcript. `scanned` says whether gjc's blob collection scans it for references.
+    pub fn transcript(&mut self, path: &Path, checked: Checked, scanned: bool) {
+        let Checked { collected, outcome, header, references, read_whole, .. } = checked;
+        self.findings.extend(collected.findings);
+        self.gauges.extend(collected.gauges);
+        self.outcomes.extend(outcome);
+        self.headers.extend(header.map(|header| (path.to_owned(), header)));
+        let place = if scanned { &mut self.references.scanned } else { &mut self.references.elsewhere };
+        place.extend(references);
+        if !read_whole {
+            self.references.incomplete.push(path.to_owned());
+        }
+    }
+}
+
+/// Counts transcripts and tells the caller.
+pub struct Tally<'a> {
+    done: AtomicU64,
+    total: AtomicU64,
+    bytes: AtomicU64,
+    tell: &'a (dyn Fn(Progress) + Sync),
+}
+
+impl<'a> Tally<'a> {
+    /// Nothing done yet.
+    pub fn new(tell: &'a (dyn Fn(Progress) + Sync)) -> Self {
+        Tally { done: AtomicU64::new(0), total: AtomicU64::new(0), bytes: AtomicU64::new(0), tell }
+    }
+    /// So many more transcripts are known.
+    pub fn expect(&self, transcripts: usize) {
+        self.total.fetch_add(transcripts as u64, Ordering::Relaxed);
+    }
+    /// One transcript of so many bytes is done.
+    pub fn done(&self, bytes: u64) {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        let bytes = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        (self.tell)(Progress { done, total: self.total.load(Ordering::Relaxed), bytes });
+    }
+}
