@@ -3,9 +3,9 @@
 
 pub mod artifacts;
 pub mod binding;
-pub mod blobs;
 pub mod blob_directory;
 pub mod candidates;
+pub mod blobs;
 pub mod identity;
 pub mod layout;
 pub mod legacy;

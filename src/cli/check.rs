@@ -46,12 +46,13 @@ impl Args {
 /// No agent directory can be named, or the report cannot be written.
 pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let mut paths = args.paths.clone();
+    let mut targets: Vec<Target> = paths.iter().map(|path| target(path)).collect();
     if paths.is_empty() {
         let location = console.environment.location(&Real).map_err(|error| Failure::Operational(error.to_string()))?;
-        paths.push(location.data);
+        paths.push(location.agent_dir.clone());
+        targets.push(Target::Agent(location));
     }
     refuse_outputs_inside(&paths, console)?;
-    let targets = paths.iter().map(|path| target(path)).collect();
     let options = options(args.depth(), console);
     let audit = audit(observed(targets, &options, console), console);
     let report = report::build(audit, &settings(console));

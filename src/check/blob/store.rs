@@ -121,10 +121,16 @@ fn judge_object(
                 match (references.scanned.contains(&hash), references.elsewhere.contains(&hash)) {
                     (true, _) => {}
                     (false, true) => {
-                        push(&codes::BLOB_GC_HAZARD, "The blob is referenced only from places that gjc's blob collection does not scan.".into());
+                        push(
+                            &codes::BLOB_GC_HAZARD,
+                            "The blob is referenced only from places that gjc's blob collection does not scan.".into(),
+                        );
                     }
                     (false, false) if age_ns > GRACE_NS => {
-                        push(&codes::BLOB_UNREFERENCED, format!("Nothing below the agent directory refers to the blob ({} bytes).", object.meta.size));
+                        push(
+                            &codes::BLOB_UNREFERENCED,
+                            format!("Nothing below the agent directory refers to the blob ({} bytes).", object.meta.size),
+                        );
                     }
                     (false, false) => {}
                 }

@@ -94,8 +94,12 @@ fn entry(work: &Work<'_>, root: &Listing, object: &Object) -> Part {
         SessionsName::Legacy => work.plain(&path),
         SessionsName::Unknown | SessionsName::MalformedScope { .. } => {
             let mut part = work.plain(&path);
-            let workspaces: BTreeSet<String> =
-                part.headers.iter().filter_map(|(_, header)| header.cwd.as_deref()).map(|cwd| String::from_utf8_lossy(cwd).into_owned()).collect();
+            let workspaces: BTreeSet<String> = part
+                .headers
+                .iter()
+                .filter_map(|(_, header)| header.cwd.as_deref())
+                .map(|cwd| String::from_utf8_lossy(cwd).into_owned())
+                .collect();
             scope::directory_name(site, &path, &workspaces, &mut part);
             part
         }

@@ -138,19 +138,25 @@ impl<'a> Work<'a> {
         for object in directory.objects.iter().filter(|o| o.meta.kind == Kind::Directory && o.name != INTERNAL) {
             let root = directory.path_of(object);
             let owned = object.name != STAGING && object.name != RECOVERY;
-            let troubles = walk::tree(self.site.fs, &root, &self.site.limits, |_, _| true, |listing| {
-                if object.name != RECOVERY {
-                    operational::names(&self.site, &listing, |_| false, part);
-                }
-                if in_scope && owned {
-                    security::inside_artifacts(&self.site, &listing, part);
-                }
-                self.troubles(&listing.troubles, part);
-                for file in listing.objects.iter().filter(|o| o.meta.kind == Kind::File) {
-                    let place = if owned && file.is_transcript_name() { &mut transcripts } else { &mut others };
-                    place.push(listing.path_of(file));
-                }
-            });
+            let troubles = walk::tree(
+                self.site.fs,
+                &root,
+                &self.site.limits,
+                |_, _| true,
+                |listing| {
+                    if object.name != RECOVERY {
+                        operational::names(&self.site, &listing, |_| false, part);
+                    }
+                    if in_scope && owned {
+                        security::inside_artifacts(&self.site, &listing, part);
+                    }
+                    self.troubles(&listing.troubles, part);
+                    for file in listing.objects.iter().filter(|o| o.meta.kind == Kind::File) {
+                        let place = if owned && file.is_transcript_name() { &mut transcripts } else { &mut others };
+                        place.push(listing.path_of(file));
+                    }
+                },
+            );
             self.troubles(&troubles, part);
         }
         self.check_all(&transcripts, Storage::Lone, |_| false, part);

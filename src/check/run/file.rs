@@ -1,7 +1,7 @@
 //! One transcript of a run: opened without following links, read under watch, given to the transcript check.
 
-use super::refs::ReferenceScan;
 use super::Site;
+use super::refs::ReferenceScan;
 use crate::agent::walk::show;
 use crate::check::blob::store::Hash;
 use crate::check::operational::{self, codes};

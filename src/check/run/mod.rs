@@ -116,7 +116,7 @@ pub fn run(targets: Vec<Target>, options: &Options, fs: &dyn Fs, progress: &(dyn
     let names: Vec<String> = targets.iter().map(Target::name).collect();
     let mut run = Run { root: names.join(" "), ..Run::default() };
     let several = targets.len() > 1;
-    let mut work = || {
+    let work = || {
         for (target, name) in targets.into_iter().zip(&names) {
             let prefix = if several { name.as_str() } else { "" };
             let part = Checker { options, fs, tally: &tally, name, prefix }.target(target);
@@ -129,7 +129,7 @@ pub fn run(targets: Vec<Target>, options: &Options, fs: &dyn Fs, progress: &(dyn
     };
     // Without threads of its own a run is slower and says the same.
     match rayon::ThreadPoolBuilder::new().num_threads(options.jobs.unwrap_or(0)).build() {
-        Ok(pool) => pool.in_place_scope(|_| work()),
+        Ok(pool) => pool.install(work),
         Err(_) => work(),
     }
     run.outcomes.sort_by(|a, b| a.path.cmp(&b.path));
@@ -162,7 +162,9 @@ impl Shape {
     fn of(listing: &Listing) -> Shape {
         let name = |path: &Path| path.file_name().unwrap_or_default().as_encoded_bytes().to_owned();
         let (own, parent) = (name(&listing.path), listing.path.parent().map(name).unwrap_or_default());
-        let is = |object: &walk::Object, wanted: &[SessionsName]| object.meta.kind == Kind::Directory && wanted.contains(&sessions_name(object.bytes()));
+        let is = |object: &walk::Object, wanted: &[SessionsName]| {
+            object.meta.kind == Kind::Directory && wanted.contains(&sessions_name(object.bytes()))
+        };
         if sessions_name(&own) == SessionsName::Scope || listing.get(BINDING).is_some() || listing.get(INTERNAL).is_some() {
             Shape::Scope
         } else if own == SESSIONS.as_bytes() && listing.objects.iter().any(|o| is(o, &[SessionsName::Scope, SessionsName::Legacy])) {
@@ -298,7 +300,8 @@ impl<'a> Checker<'a> {
         let speaks_for = self.speak_for(&listing.meta);
         let mut part = Part::default();
         let site = self.site(&location.agent_dir, speaks_for.0);
-        let store = if self.options.blobs.is_some() { self.named_store(&mut part) } else { self.own_store(&site, &location.blobs(), &mut part) };
+        let store =
+            if self.options.blobs.is_some() { self.named_store(&mut part) } else { self.own_store(&site, &location.blobs(), &mut part) };
         let site = Site { store: store.as_ref(), whole: true, ..site };
         // Without blobs there is nothing that a reference elsewhere could keep alive.
         let work = Work { site, tally: self.tally, all_references: store.as_ref().is_some_and(|store| !store.is_empty()) };

@@ -1,7 +1,7 @@
 //! What a part of a run gathers, and how parts come together: in order of path, whatever thread was first.
 
-use super::{Progress, Why};
 use super::file::{Checked, Header};
+use super::{Progress, Why};
 use crate::check::blob::store::References;
 use crate::finding::{Finding, Gauge, Outcome, Sink};
 use std::path::{Path, PathBuf};
