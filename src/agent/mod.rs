@@ -4,8 +4,8 @@
 pub mod artifacts;
 pub mod binding;
 pub mod blob_directory;
-pub mod candidates;
 pub mod blobs;
+pub mod candidates;
 pub mod identity;
 pub mod layout;
 pub mod legacy;

@@ -3,13 +3,13 @@
 
 use super::Site;
 use super::directory::Work;
-use super::file::Storage;
+use super::file::Where;
 use super::part::Part;
 use crate::agent::layout::{self, RECOVERY, SessionsName, sessions_name};
 use crate::agent::locate::Location;
 use crate::agent::walk::{self, Listing, Object};
 use crate::check::blob::store;
-use crate::check::{header, listing as listing_area, operational, scope, security};
+use crate::check::{listing as listing_area, operational, scope, security};
 use crate::finding::{Finding, Sink};
 use crate::fsys::{Errno, Kind};
 use rayon::prelude::*;
@@ -28,7 +28,7 @@ pub fn check(work: &Work<'_>, location: &Location, agent: &Listing) -> Part {
     if let Some(recovery) = agent.get(RECOVERY) {
         security::recovery(site, agent, recovery, &mut part);
     }
-    misplaced(work, agent, "the agent directory", Storage::Lone, &mut part);
+    misplaced(work, agent, "the agent directory", Where::LONE, &mut part);
     part.absorb(sessions(work, &location.sessions()));
     parents(site, &mut part);
     if let Some(blobs) = site.store {
@@ -68,7 +68,7 @@ pub fn sessions(work: &Work<'_>, path: &Path) -> Part {
         operational::trouble(site, trouble, &mut part);
         part.references.incomplete.push(path.to_owned());
     }
-    misplaced(work, &root, "the sessions root", Storage::Managed, &mut part);
+    misplaced(work, &root, "the sessions root", Where::LISTED, &mut part);
     let parts: Vec<Part> = root.objects.par_iter().map(|object| entry(work, &root, object)).collect();
     for other in parts {
         part.absorb(other);
@@ -109,13 +109,13 @@ fn entry(work: &Work<'_>, root: &Listing, object: &Object) -> Part {
 }
 
 /// Transcripts that lie where no managed listing looks; they are checked all the same.
-fn misplaced(work: &Work<'_>, listing: &Listing, place: &str, storage: Storage, part: &mut Part) {
+fn misplaced(work: &Work<'_>, listing: &Listing, place: &str, at: Where, part: &mut Part) {
     for object in listing.objects.iter().filter(|o| o.is_transcript_name() && o.meta.kind == Kind::File) {
         let path = listing.path_of(object);
         let message = format!("The transcript lies directly in {place}.");
         part.push(Finding::new(&listing_area::codes::SESSION_IN_WRONG_DIRECTORY, work.site.place(&path), message));
         security::hard_links(&work.site, listing, object, &security::codes::HARD_LINKED_TRANSCRIPT, part);
-        part.absorb(work.transcript(&path, storage));
+        part.absorb(work.transcript(&path, at));
     }
 }
 
@@ -145,24 +145,4 @@ fn parents(site: &Site<'_>, part: &mut Part) {
         }
     }
     dangling.into_iter().for_each(|finding| part.push(finding));
-}
-
-/// The base name of a managed transcript against its header (spec 04 §1.4).
-pub fn file_name(site: &Site<'_>, path: &Path, id: Option<&str>, timestamp: Option<&[u8]>, sink: &mut dyn Sink) {
-    let (Some(id), Some(timestamp), Some(name)) = (id, timestamp, path.file_name()) else { return };
-    let name = name.as_encoded_bytes();
-    let stem = layout::artifacts_name(name).unwrap_or(name);
-    if name == layout::transcript_name(timestamp, id.as_bytes()) {
-        return;
-    }
-    let stamp_fits = stem.starts_with(&layout::stamp(timestamp));
-    let id_fits = stem.ends_with(format!("_{id}").as_bytes());
-    let differs = match (stamp_fits, id_fits) {
-        (true, false) => "the id differs",
-        (false, true) => "the stamp differs",
-        _ => "stamp and id differ",
-    };
-    let expected = String::from_utf8_lossy(&layout::transcript_name(timestamp, id.as_bytes())).into_owned();
-    let message = format!("By its header the file would be called `{expected}`: {differs}.");
-    sink.push(Finding::new(&header::codes::FILENAME_HEADER_MISMATCH, site.place(path), message));
 }

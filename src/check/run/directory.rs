@@ -1,7 +1,7 @@
 //! Directories of sessions: scopes, legacy and other directories of the sessions root, and plain folders of transcripts.
 
 use super::Site;
-use super::file::{self, Storage};
+use super::file::{self, Where};
 use super::part::{Part, Tally};
 use super::refs::ReferenceScan;
 use crate::agent::layout::{INTERNAL, RECOVERY, STAGING};
@@ -47,7 +47,7 @@ impl<'a> Work<'a> {
             self.troubles(&listing.troubles, &mut part);
         }
         self.troubles(&scope.troubles, &mut part);
-        self.transcripts(&scope.directory, Storage::Managed, &mut part);
+        self.transcripts(&scope.directory, Where::LISTED, &mut part);
         self.below(&scope.directory, true, &mut part);
         part
     }
@@ -67,7 +67,7 @@ impl<'a> Work<'a> {
         for object in listing.objects.iter().filter(|o| o.is_transcript_name()) {
             security::outside_scope(&self.site, &listing, object, &mut part);
         }
-        self.transcripts(&listing, Storage::Managed, &mut part);
+        self.transcripts(&listing, Where::LISTED, &mut part);
         self.below(&listing, false, &mut part);
         part
     }
@@ -90,32 +90,32 @@ impl<'a> Work<'a> {
             }
         });
         self.troubles(&troubles, &mut part);
-        self.check_all(&paths, Storage::Lone, |_| true, &mut part);
+        self.check_all(&paths, Where::LONE, |_| true, &mut part);
         part
     }
 
     /// One transcript outside a session directory.
-    pub fn transcript(&self, path: &Path, storage: Storage) -> Part {
+    pub fn transcript(&self, path: &Path, at: Where) -> Part {
         let mut part = Part::default();
-        self.check_all(&[path.to_owned()], storage, |_| false, &mut part);
+        self.check_all(&[path.to_owned()], at, |_| false, &mut part);
         part
     }
 
     /// The transcripts of a session directory. Links were reported, they are not followed.
-    fn transcripts(&self, listing: &Listing, storage: Storage, part: &mut Part) {
+    fn transcripts(&self, listing: &Listing, at: Where, part: &mut Part) {
         let named = listing.objects.iter().filter(|o| o.is_transcript_name());
         let paths: Vec<PathBuf> = named.filter(|o| o.meta.kind != Kind::Symlink).map(|o| listing.path_of(o)).collect();
         // gjc's blob collection leaves hidden names out.
         let visible = |path: &Path| path.file_name().is_some_and(|name| !name.as_encoded_bytes().starts_with(b"."));
-        self.check_all(&paths, storage, visible, part);
+        self.check_all(&paths, at, visible, part);
     }
 
-    fn check_all(&self, paths: &[PathBuf], storage: Storage, scanned: impl Fn(&Path) -> bool, part: &mut Part) {
+    fn check_all(&self, paths: &[PathBuf], at: Where, scanned: impl Fn(&Path) -> bool, part: &mut Part) {
         self.tally.expect(paths.len());
         let checked: Vec<file::Checked> = paths
             .par_iter()
             .map(|path| {
-                let checked = file::check(&self.site, path, storage);
+                let checked = file::check(&self.site, path, at);
                 self.tally.done(checked.bytes);
                 checked
             })
@@ -159,7 +159,7 @@ impl<'a> Work<'a> {
             );
             self.troubles(&troubles, part);
         }
-        self.check_all(&transcripts, Storage::Lone, |_| false, part);
+        self.check_all(&transcripts, Where::LONE, |_| false, part);
         self.references(&others, part);
     }
 

@@ -1,17 +1,17 @@
 //! One transcript of a run: opened without following links, read under watch, given to the transcript check.
 
-use super::Site;
 use super::refs::ReferenceScan;
-use crate::agent::walk::show;
+use super::{Depth, Site};
 use crate::check::blob::store::Hash;
 use crate::check::operational::{self, codes};
 use crate::check::size;
+use crate::check::transcript::{self, Storage};
 use crate::finding::{Collected, Finding, Outcome, Sink};
 use crate::fsys::{Errno, Error, Refusal, Watched};
+use crate::transcript::blobs::BlobSource;
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
-use std::sync::Arc;
 
 /// gjc reads no transcript above this size, whatever it is asked (spec 01 §2.8): neither do we.
 pub const READ_CAP: u64 = 2_148_532_224;
@@ -38,8 +38,6 @@ pub struct Checked {
 pub struct Header {
     /// `id`.
     pub id: Option<String>,
-    /// `timestamp`.
-    pub timestamp: Option<Vec<u8>>,
     /// `cwd`, after patches.
     pub cwd: Option<Vec<u8>>,
     /// `parentSession`.
@@ -48,19 +46,28 @@ pub struct Header {
 
 /// Where a transcript lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Storage {
-    /// Below the managed sessions root.
-    Managed,
-    /// Anywhere else.
-    Lone,
+pub struct Where {
+    /// Below the managed sessions root, or anywhere else.
+    pub storage: Storage,
+    /// It was found in the listing of a session directory, so that its name must be the one that gjc gives.
+    pub listed: bool,
+}
+
+impl Where {
+    /// In a session directory of the managed root.
+    pub const LISTED: Where = Where { storage: Storage::Managed, listed: true };
+    /// Anywhere, under any name.
+    pub const LONE: Where = Where { storage: Storage::Lone, listed: false };
+    /// A managed file that the user named: whether it is listed is not asked.
+    pub const MANAGED: Where = Where { storage: Storage::Managed, listed: false };
 }
 
 /// Checks one transcript. A file that moves while it is read is read once more; if it moves again, it is `unstable` and
 /// nothing else is said of it.
-pub fn check(site: &Site<'_>, path: &Path, storage: Storage) -> Checked {
-    match attempt(site, path, storage) {
+pub fn check(site: &Site<'_>, path: &Path, at: Where) -> Checked {
+    match attempt(site, path, at) {
         Ok(checked) => checked,
-        Err(_moved) => match attempt(site, path, storage) {
+        Err(_moved) => match attempt(site, path, at) {
             Ok(checked) => checked,
             Err(moved) => unstable(site, path, &moved),
         },
@@ -70,7 +77,7 @@ pub fn check(site: &Site<'_>, path: &Path, storage: Storage) -> Checked {
 /// Checks a transcript that comes as a stream: there is no file to watch.
 pub fn check_stream(site: &Site<'_>, path: &Path, input: impl Read) -> Checked {
     let mut checked = Checked::default();
-    match pass(site, path, Storage::Lone, input, &mut checked.collected) {
+    match pass(site, path, Where::LONE, None, input, &mut checked.collected) {
         Ok((outcome, header)) => {
             checked.outcome = Some(outcome);
             checked.header = Some(header);
@@ -87,7 +94,7 @@ pub fn check_stream(site: &Site<'_>, path: &Path, input: impl Read) -> Checked {
 }
 
 /// One look. The error is a movement of the file.
-fn attempt(site: &Site<'_>, path: &Path, storage: Storage) -> Result<Checked, Refusal> {
+fn attempt(site: &Site<'_>, path: &Path, at: Where) -> Result<Checked, Refusal> {
     let mut checked = Checked::default();
     let watched = match Watched::open(site.fs, path) {
         Ok(watched) => watched,
@@ -108,7 +115,7 @@ fn attempt(site: &Site<'_>, path: &Path, storage: Storage) -> Result<Checked, Re
     }
     let mut watched = watched;
     let scan = ReferenceScan::new((&mut watched).take(meta.size), &mut checked.references);
-    match pass(site, path, storage, scan, &mut checked.collected) {
+    match pass(site, path, at, Some(meta.size), scan, &mut checked.collected) {
         Ok((outcome, header)) => {
             checked.outcome = Some(outcome);
             checked.header = Some(header);
@@ -176,10 +183,25 @@ fn verdict(site: &Site<'_>, path: &Path, answer: &str) -> Outcome {
     Outcome { path: site.name(path), verdicts: vec![("S", answer.to_owned())], ..Outcome::default() }
 }
 
-fn pass(site: &Site<'_>, path: &Path, storage: Storage, mut input: impl Read, sink: &mut dyn Sink) -> std::io::Result<(Outcome, Header)> {
-    let _ = (storage, sink);
-    std::io::copy(&mut input, &mut std::io::sink())?;
-    let name: Arc<str> = site.name(path);
-    let _ = show(path.as_os_str());
-    Ok((Outcome { path: name, ..Outcome::default() }, Header::default()))
+/// The transcript check proper.
+fn pass(
+    site: &Site<'_>,
+    path: &Path,
+    at: Where,
+    size: Option<u64>,
+    input: impl Read,
+    sink: &mut dyn Sink,
+) -> std::io::Result<(Outcome, Header)> {
+    let file_name = path.file_name().and_then(|name| name.to_str()).filter(|_| at.listed);
+    let options = transcript::Options {
+        storage: at.storage,
+        file_name,
+        store: site.store.map(|store| store as &dyn BlobSource),
+        context: site.depth == Depth::Full,
+        size,
+        ..transcript::Options::lone(site.name(path), site.release)
+    };
+    let outcome = transcript::check(input, &options, sink)?;
+    let header = Header { id: outcome.id.clone(), cwd: outcome.header.cwd, parent_session: outcome.header.parent_session };
+    Ok((Outcome { path: options.path, id: outcome.id, version: outcome.version, verdicts: outcome.verdicts }, header))
 }

@@ -13,7 +13,7 @@ mod site;
 pub use site::Site;
 
 use self::directory::Work;
-use self::file::Storage;
+use self::file::Where;
 use self::part::{Part, Tally};
 use super::operational::{self, codes};
 use super::{blob, scope};
@@ -292,7 +292,7 @@ impl<'a> Checker<'a> {
         // A lone file is called what the user called it.
         let site = Site { prefix: self.name, store: store.as_ref(), ..self.site(path, self.options.uid) };
         let work = Work { site, tally: self.tally, all_references: false };
-        part.absorb(work.transcript(path, if managed { Storage::Managed } else { Storage::Lone }));
+        part.absorb(work.transcript(path, if managed { Where::MANAGED } else { Where::LONE }));
         part
     }
 
