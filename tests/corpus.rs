@@ -14,8 +14,11 @@ fn findings(file: &Path) -> Vec<(String, &'static str)> {
     let bytes = std::fs::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let mut sink = Collected::default();
     transcript::check(&bytes[..], &Options::lone("case", Release::V0_17), &mut sink).unwrap();
-    let mut found: Vec<_> =
-        sink.findings.iter().map(|finding| (finding.place.line.map_or_else(|| "-".to_owned(), |line| line.to_string()), finding.code.name)).collect();
+    let mut found: Vec<_> = sink
+        .findings
+        .iter()
+        .map(|finding| (finding.place.line.map_or_else(|| "-".to_owned(), |line| line.to_string()), finding.code.name))
+        .collect();
     found.sort();
     found
 }

@@ -142,7 +142,10 @@ fn siblings(graph: &Graph<'_>, sink: &mut dyn Sink) {
         let unused = !graph.forest.has_child(entry) && graph.tree.last() != Some(entry);
         let (what, other) = match goes_on.get(&parent) {
             _ if twin != entry => ("another compaction has the same parent", twin),
-            Some(sibling) if unused => ("nothing follows it, and the session went on beside it", *sibling),
+            // Of two compactions the later one says it.
+            Some(sibling) if unused && graph.kind(*sibling) != EntryKind::Compaction => {
+                ("nothing follows it, and the session went on beside it", *sibling)
+            }
             _ => continue,
         };
         let message = format!("The summary is one of two from one place: {what} (line {}).", entries[other].line);

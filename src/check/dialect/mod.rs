@@ -69,6 +69,8 @@ impl<'s> DialectPass<'s> {
         match kind {
             EntryKind::Session => self.header(found),
             EntryKind::HeaderPatch | EntryKind::EntryPatch | EntryKind::NonRecord => return,
+            // gjc's own memory-only form, leaked: its `ordinal` is nobody's mark.
+            EntryKind::Unknown if record.get("type").is_some_and(|name| name.is_str("session_cold_ref")) => return,
             EntryKind::Unknown => {
                 if let Some(name) = record.str_member("type") {
                     self.unknown_type(found, &name);
