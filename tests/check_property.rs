@@ -1,0 +1,244 @@
+//! Properties that the check of a transcript keeps on any bytes: reader S answers `malformed` exactly when a finding
+//! says so, and the same bytes give the same findings. Over the inputs of the recorded suites and over mutations.
+
+#![allow(clippy::panic, clippy::disallowed_methods, clippy::print_stdout, clippy::unwrap_used, reason = "a test reads its own files")]
+
+#[allow(dead_code, reason = "shared with other tests")]
+mod support;
+
+use gjc_fsck::check::transcript::{Options, Outcome, Storage, check};
+use gjc_fsck::check::verdict::STRICT_MALFORMED;
+use gjc_fsck::finding::{Collected, Finding, Release};
+use gjc_fsck::json::View;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use support::{Case, cases, run};
+
+fn checked(bytes: &[u8], options: &Options<'_>) -> (Outcome, Vec<Finding>) {
+    let mut sink = Collected::default();
+    let outcome = check(bytes, options, &mut sink).unwrap();
+    (outcome, sink.findings)
+}
+
+fn options(bytes: &[u8], release: Release) -> Options<'static> {
+    Options { size: Some(bytes.len() as u64), ..Options::lone("t.jsonl", release) }
+}
+
+fn answer<'o>(outcome: &'o Outcome, reader: &str) -> &'o str {
+    outcome.verdicts.iter().find(|(letter, _)| *letter == reader).map_or("not asked", |(_, answer)| answer)
+}
+
+/// S is `malformed` exactly when a code says so, and the bare token is never needed.
+fn explained(bytes: &[u8], options: &Options<'_>) -> Result<(Outcome, Vec<Finding>), String> {
+    let (outcome, findings) = checked(bytes, options);
+    let names: Vec<&str> = findings.iter().map(|finding| finding.code.name).collect();
+    let said = findings.iter().any(|finding| STRICT_MALFORMED.contains(&finding.code));
+    let malformed = answer(&outcome, "S") == "malformed";
+    if names.contains(&"malformed") {
+        return Err(format!("nothing explains `malformed`: {names:?} {:?}", findings.last().map(|finding| &finding.message)));
+    }
+    // Of a file that is too large S says that alone.
+    if said != malformed && answer(&outcome, "S") != "oversized" {
+        return Err(format!("S answers {}, the findings are {names:?}", answer(&outcome, "S")));
+    }
+    Ok((outcome, findings))
+}
+
+/// Every suite that has bytes of transcripts.
+#[test]
+fn malformed_is_explained_over_the_suites() {
+    for suite in ["parse", "load", "migrate", "context", "open"] {
+        run(suite, |case| {
+            let bytes = case.input();
+            explained(&bytes, &options(&bytes, Release::V0_15))?;
+            explained(&bytes, &options(&bytes, Release::V0_17))?;
+            explained(&bytes, &Options { storage: Storage::Managed, size: None, ..options(&bytes, Release::V0_17) })?;
+            Ok(())
+        });
+    }
+}
+
+/// The verdict of S that comes with the findings is the recorded one.
+#[test]
+fn inspect_gives_the_recorded_verdict() {
+    let others: HashMap<String, Case> = ["parse", "load", "migrate", "context"]
+        .into_iter()
+        .flat_map(|suite| cases(suite).into_iter().map(move |case| (format!("{suite}/{}", case.name()), case)))
+        .collect();
+    run("inspect", |case| {
+        let referred = case.text("case").map(|name| format!("{}/{name}", case.text("suite").unwrap_or_default()));
+        let subject = referred.as_ref().and_then(|name| others.get(name)).unwrap_or(case);
+        if subject.get("path").is_some() {
+            return Ok(());
+        }
+        let bytes = subject.input();
+        let budget = case.get("budget_bytes").and_then(View::as_f64).map(|budget| budget as u64);
+        let mut options = options(&bytes, Release::V0_15);
+        options.budget = budget.unwrap_or(options.budget);
+        let (outcome, findings) = explained(&bytes, &options)?;
+        let wanted = case.expect("S").and_then(|verdict| verdict.member("reason").or(verdict.member("kind"))).and_then(support::string);
+        support::same(&wanted.unwrap_or_default(), answer(&outcome, "S"))?;
+        let too_large = findings.iter().any(|finding| finding.code.name == "context_too_large");
+        if too_large != (answer(&outcome, "S") == "context_too_large") {
+            return Err("context_too_large is reported exactly when S answers it".to_owned());
+        }
+        Ok(())
+    });
+}
+
+/// `open_throws` is reported exactly for what S accepts and an explicit open trips over.
+#[test]
+fn what_opening_trips_over_is_reported() {
+    run("open", |case| {
+        if case.get("path").is_some() {
+            return Ok(());
+        }
+        let bytes = case.input();
+        let (outcome, findings) = checked(&bytes, &options(&bytes, Release::V0_15));
+        let accepted = matches!(answer(&outcome, "S"), "resumable" | "terminal");
+        let throws = case.expect("open").is_some_and(|open| open.member("throws").is_some());
+        let reported = findings.iter().any(|finding| finding.code.name == "open_throws");
+        if accepted && throws != reported {
+            let names: Vec<&str> = findings.iter().map(|finding| finding.code.name).collect();
+            return Err(format!("opening throws: {throws}; reported: {names:?}"));
+        }
+        Ok(())
+    });
+}
+
+/// A small generator: the same mutations on every machine.
+struct Draw(u64);
+
+impl Draw {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+    fn below(&mut self, limit: usize) -> usize {
+        (self.next() % limit.max(1) as u64) as usize
+    }
+}
+
+/// One or two edits of the kinds that damage files in the field.
+fn mutate(bytes: &[u8], draw: &mut Draw) -> Vec<u8> {
+    const PIECES: [&[u8]; 16] = [
+        b"\n",
+        b"\r\n",
+        b"\0",
+        b"{",
+        b"}",
+        b"\"",
+        b"\\",
+        b",",
+        b"null",
+        b"\n \n",
+        b"\n<<<<<<< HEAD\n",
+        b"\xFF",
+        b"\xEF\xBB\xBF",
+        b"\n{\"type\":\"header_patch\",\"patch\":{}}\n",
+        b"\n{\"type\":\"entry_patch\",\"entryId\":\"aaaaaaa1\",\"patch\":{\"message\":{}}}\n",
+        b"\n{\"type\":\"label\",\"id\":\"l\",\"parentId\":null,\"timestamp\":\"t\",\"targetId\":\"x\"}\n",
+    ];
+    let mut out = bytes.to_vec();
+    for _ in 0..=draw.below(2) {
+        let at = draw.below(out.len() + 1);
+        match draw.below(7) {
+            0 => out.truncate(at),
+            1 => {
+                let end = (at + draw.below(40)).min(out.len());
+                out.drain(at..end);
+            }
+            2 => {
+                let piece = PIECES[draw.below(PIECES.len())];
+                out.splice(at..at, piece.iter().copied());
+            }
+            3 => {
+                // Lose the line end that follows.
+                if let Some(lf) = out[at..].iter().position(|byte| *byte == b'\n') {
+                    out.remove(at + lf);
+                }
+            }
+            4 => {
+                // Repeat or move a line.
+                let mut lines: Vec<Vec<u8>> = out.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+                if !lines.is_empty() {
+                    let (from, to) = (draw.below(lines.len()), draw.below(lines.len()));
+                    let line = if draw.below(2) == 0 { lines[from].clone() } else { lines.remove(from) };
+                    lines.insert(to.min(lines.len()), line);
+                    out = lines.concat();
+                }
+            }
+            5 => {
+                if let Some(byte) = out.get_mut(at) {
+                    *byte = (draw.next() & 0x7F) as u8;
+                }
+            }
+            _ => {
+                // Another version or type.
+                let words: [(&[u8], &[u8]); 5] = [
+                    (b"\"version\":5", b"\"version\":1"),
+                    (b"\"version\":5", b"\"version\":2"),
+                    (b"\"type\":\"message\"", b"\"type\":\"compaction\""),
+                    (b"\"role\":\"user\"", b"\"role\":7"),
+                    (b"\"parentId\":\"", b"\"parentId\":\"x"),
+                ];
+                let (from, to) = words[draw.below(words.len())];
+                if let Some(found) = out.windows(from.len()).position(|window| window == from) {
+                    out.splice(found..found + from.len(), to.iter().copied());
+                }
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn malformed_is_explained_over_mutations() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("corpus/field");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+    files.sort();
+    assert!(files.len() > 50, "the field inputs are there");
+    let rounds: usize = std::env::var("GJC_FSCK_MUTATIONS").ok().and_then(|text| text.parse().ok()).unwrap_or(60);
+    let mut draw = Draw(0x9E37_79B9_7F4A_7C15);
+    let mut wrong = Vec::new();
+    for path in &files {
+        let bytes = std::fs::read(path).unwrap();
+        for _ in 0..rounds {
+            let mutated = mutate(&bytes, &mut draw);
+            let release = if draw.below(2) == 0 { Release::V0_15 } else { Release::V0_17 };
+            let options = options(&mutated, release);
+            match explained(&mutated, &options) {
+                Ok((_, findings)) => assert_eq!(findings, checked(&mutated, &options).1, "the same bytes give the same findings"),
+                Err(why) => wrong.push(format!("{}: {why}\n{}", path.display(), String::from_utf8_lossy(&mutated))),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of them: {}", wrong.len(), wrong[..wrong.len().min(5)].join("\n\n"));
+}
+
+/// Bytes fed one at a time give what the whole file gives.
+#[test]
+fn the_size_of_reads_does_not_matter() {
+    struct Trickle<'b>(&'b [u8]);
+    impl std::io::Read for Trickle<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let (Some((first, rest)), Some(slot)) = (self.0.split_first(), buffer.first_mut()) else { return Ok(0) };
+            *slot = *first;
+            self.0 = rest;
+            Ok(1)
+        }
+    }
+    for case in cases("parse").iter().take(200) {
+        let bytes = case.input();
+        if bytes.len() > 4096 {
+            continue;
+        }
+        let options = options(&bytes, Release::V0_17);
+        let mut sink = Collected::default();
+        check(Trickle(&bytes), &options, &mut sink).unwrap();
+        assert_eq!(sink.findings, checked(&bytes, &options).1, "{}", case.name());
+    }
+}
