@@ -10,6 +10,8 @@
 
 #[path = "suites/persist.rs"]
 mod persist;
+#[path = "suites/persist_properties.rs"]
+mod persist_properties;
 mod support;
 #[path = "support/tree.rs"]
 mod tree;

@@ -253,7 +253,10 @@ impl<R: Read> Lines<R> {
         // Grow by doubling, so that an undecided value is scanned O(log n) times.
         let want = CHUNK.max(self.filled);
         if self.window.len() < self.filled + want {
-            self.window.resize(self.filled + want, 0);
+            // Fresh zeroed memory costs nothing until it is touched, which small files never do.
+            let mut grown = vec![0; self.filled + want];
+            grown[..self.filled].copy_from_slice(&self.window[..self.filled]);
+            self.window = grown;
         }
         match self.input.read(&mut self.window[self.filled..]) {
             Ok(0) => self.ended = true,

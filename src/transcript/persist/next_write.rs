@@ -9,6 +9,7 @@ use crate::json::{Kind, Node, View, number};
 use crate::transcript::Throw;
 use crate::transcript::blobs::{BlobSink, BlobSource, Stored};
 use crate::transcript::header::CURRENT_VERSION;
+use crate::transcript::inspect::{self, Options, Verdict};
 use crate::transcript::load::{Loader, Outcome, Whole};
 use crate::transcript::migrate::{Seeded, migrate};
 use std::io::{self, Write};
@@ -45,6 +46,8 @@ pub struct FullRewrite {
     pub duplicate_keys: u64,
     /// Numbers that come back as another decimal value.
     pub changed_numbers: u64,
+    /// gjc opens the file now and refuses what it writes: an infinite number that the schema asks for becomes `null`.
+    pub refused_afterwards: bool,
     /// What happens to the content of the records.
     pub content: Tally,
 }
@@ -79,10 +82,12 @@ pub fn next_write(file: &[u8], blobs: &dyn BlobSource, release: Release) -> Resu
     let mut loaded = loader.finish()?;
     let from = if loaded.entries.is_empty() { CURRENT_VERSION } else { migrate(&mut loaded, &mut Seeded::new(0))?.from };
     let sanitised_on_open = loaded.entries.iter_mut().filter_map(sanitise).count() as u64;
-    let mut compare = Compare { file, bytes: 0, same: true };
+    // Only a number that comes back as `null` can make a difference to inspection.
+    let mut compare = Compare { file, bytes: 0, same: true, kept: (facts.changed_numbers > 0).then(Vec::new) };
     // The output is compared, not kept, and comparing cannot fail.
     let _ = rewrite(loaded.entries, &mut DryRun(blobs), release, &mut facts.content, &mut compare);
     facts.bytes = compare.bytes as u64;
+    facts.refused_afterwards = compare.kept.is_some_and(|written| is_accepted(file, release) && !is_accepted(&written, release));
     facts.changes_nothing = compare.same && compare.bytes == file.len();
     Ok(NextWrite {
         glued_to_line: (!file.is_empty() && !file.ends_with(b"\n")).then_some(last_line.max(1)),
@@ -117,12 +122,22 @@ struct Compare<'f> {
     file: &'f [u8],
     bytes: usize,
     same: bool,
+    /// The output, where it is asked for.
+    kept: Option<Vec<u8>>,
+}
+
+/// Whether strict inspection accepts a file.
+fn is_accepted(file: &[u8], release: Release) -> bool {
+    inspect::bytes(file, file.len() as u64, Options::new(release)).is_ok_and(|inspected| !matches!(inspected.verdict, Verdict::Error(_)))
 }
 
 impl Write for Compare<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.same &= self.file.get(self.bytes..self.bytes.saturating_add(bytes.len())) == Some(bytes);
         self.bytes += bytes.len();
+        if let Some(kept) = &mut self.kept {
+            kept.extend_from_slice(bytes);
+        }
         Ok(bytes.len())
     }
     fn flush(&mut self) -> io::Result<()> {
@@ -208,6 +223,19 @@ mod tests {
         let text = format!("{HEADER}\n{}\n", r#"{"type":"x","a":1,"a":2,"n":[9007199254740993,0.1,1e400],"o":{"b":1,"b":1}}"#);
         let rewrite = predicted(&text).rewrite;
         assert_eq!((rewrite.duplicate_keys, rewrite.changed_numbers), (2, 2));
+    }
+
+    #[test]
+    fn gjc_can_write_what_it_then_refuses() {
+        let compaction = |tokens: &str| {
+            format!(
+                "{HEADER}\n{}{tokens}}}\n",
+                r#"{"type":"compaction","id":"a","parentId":null,"timestamp":"t","summary":"","firstKeptEntryId":"","tokensBefore":"#
+            )
+        };
+        assert!(predicted(&compaction("1e400")).rewrite.refused_afterwards);
+        assert!(!predicted(&compaction("9007199254740993")).rewrite.refused_afterwards);
+        assert!(!predicted(&compaction("\"x\",\"n\":1e400")).rewrite.refused_afterwards);
     }
 
     #[test]

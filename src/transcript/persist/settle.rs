@@ -101,7 +101,9 @@ impl Settle<'_> {
         }
         let kind = ["text", "imageUrl", "imageData"].into_iter().find(|kind| object.get("kind").is_some_and(|is| is.is_str(kind)))?;
         let Some(Value::String(reference)) = object.get("ref") else { return None };
-        blobs::reference(reference.as_bytes(), self.release).map(|hash| placeholder(kind, hash))
+        let hash = blobs::reference(reference.as_bytes(), self.release)?;
+        self.tally.sentinels += 1;
+        Some(placeholder(kind, hash))
     }
 
     fn string(&mut self, text: &JsString, key: &JsString, above: Above) -> Option<JsString> {

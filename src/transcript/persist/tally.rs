@@ -21,6 +21,8 @@ pub struct Tally {
     pub lone_surrogates: u64,
     /// Blob references replaced for good by the placeholder text, because the blob is missing.
     pub lost_references: u64,
+    /// Resident sentinels that leaked to disk, replaced by the placeholder text.
+    pub sentinels: u64,
     /// Blob references resolved and stored inline from now on.
     pub inlined_references: u64,
 }
@@ -28,6 +30,7 @@ pub struct Tally {
 impl Tally {
     /// True when something is gone for good that the file held before.
     pub const fn loses(&self) -> bool {
-        self.cut_strings + self.emptied_signatures + self.lone_surrogates + self.lost_references + self.reencoded_images > 0
+        self.cut_strings + self.emptied_signatures + self.lone_surrogates + self.lost_references + self.sentinels + self.reencoded_images
+            > 0
     }
 }
