@@ -5,6 +5,8 @@
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+mod check;
+
 /// The program with a bare environment, run in the repository.
 fn program() -> Command {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("gjc-fsck"));

@@ -1,0 +1,137 @@
+//! `check`: formats, exit bits, what it does not touch.
+
+use super::{err, out, program, run, status};
+
+const FORMATS: [&str; 3] = ["human", "concise", "json"];
+
+#[test]
+fn a_missing_agent_directory_is_named_and_exits_8() {
+    for args in [&["no/such/agent"][..], &["check", "no/such/agent"]] {
+        let output = run(args);
+        assert_eq!(status(&output), 8, "{}{}", out(&output), err(&output));
+        let said = out(&output) + &err(&output);
+        assert!(said.contains("agent_dir_missing") && said.contains("no/such/agent"), "{said}");
+        assert!(said.contains("gjc-fsck PATH"), "it says how to name one: {said}");
+    }
+}
+
+#[test]
+fn one_job_and_two_jobs_write_the_same_bytes() {
+    for format in FORMATS {
+        let of = |jobs| run(&["corpus/field", "--format", format, "--jobs", jobs]);
+        let (one, two) = (of("1"), of("2"));
+        assert!(!one.stdout.is_empty(), "{format}");
+        assert!(one.stdout == two.stdout, "{format}: the bytes differ");
+        assert_eq!(status(&one), status(&two));
+    }
+}
+
+#[test]
+fn check_is_the_default_command() {
+    let file = "corpus/field/01-torn-tail.jsonl";
+    let (with, without) = (run(&["check", file]), run(&[file]));
+    assert_eq!(with, without);
+}
+
+#[test]
+fn a_torn_tail_is_shown_and_exits_4_in_every_format() {
+    for format in FORMATS {
+        let output = run(&["corpus/field/01-torn-tail.jsonl", "--format", format]);
+        assert_eq!(status(&output), 4, "{format}");
+        assert!(out(&output).contains("truncated_last_line"), "{format}: {}", out(&output));
+    }
+}
+
+#[test]
+fn concise_names_line_severity_and_code() {
+    let lines = out(&run(&["corpus/field/01-torn-tail.jsonl", "--format", "concise"]));
+    assert_eq!(lines.lines().count(), 1, "{lines}");
+    assert!(lines.contains(":4") && lines.contains(": error[truncated_last_line] "), "{lines}");
+}
+
+#[test]
+fn standard_input_is_a_transcript() {
+    let file = std::fs::File::open(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/field/01-torn-tail.jsonl")).unwrap();
+    let output = program().args(["-", "--format", "concise"]).stdin(file).output().unwrap();
+    assert_eq!(status(&output), 4);
+    assert!(out(&output).starts_with("-:4:"), "{}", out(&output));
+}
+
+#[test]
+fn a_healthy_file_is_clean() {
+    let output = run(&["corpus/field/00-ok.jsonl"]);
+    assert_eq!(status(&output), 0);
+    assert!(out(&output).starts_with("✓ clean"), "{}", out(&output));
+}
+
+#[test]
+fn fail_on_and_severity_move_the_exit_status() {
+    let file = "corpus/field/24-parent-missing.jsonl";
+    assert_eq!(status(&run(&[file])), 0, "a dangling parent is a warning");
+    assert_eq!(status(&run(&[file, "--fail-on", "warning"])), 4);
+    assert_eq!(status(&run(&[file, "--severity", "dangling_parent=error"])), 4);
+    let torn = "corpus/field/01-torn-tail.jsonl";
+    assert_eq!(status(&run(&[torn, "--fail-on", "never"])), 0);
+    assert_eq!(status(&run(&[torn, "--severity", "truncated_last_line=info"])), 0);
+}
+
+#[test]
+fn a_report_file_gets_the_same_report_and_is_replaced_by_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("report.json");
+    let output = format!("json={}", path.display());
+    for _ in 0..2 {
+        let run = run(&["corpus/field/01-torn-tail.jsonl", "--format", "json", "--output", &output]);
+        assert_eq!(status(&run), 4);
+        assert_eq!(std::fs::read(&path).unwrap(), run.stdout);
+    }
+}
+
+#[test]
+fn no_report_is_written_into_what_is_checked_or_over_a_transcript() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().to_str().unwrap();
+    let transcript = folder.path().join("a.jsonl");
+    std::fs::write(&transcript, "precious\n").unwrap();
+    assert_eq!(status(&run(&[root, "--output", &format!("json={root}/report.json")])), 16);
+    let over = run(&["corpus/field/00-ok.jsonl", "--output", &format!("json={}", transcript.display())]);
+    assert_eq!(status(&over), 16, "{}", err(&over));
+    assert_eq!(std::fs::read(&transcript).unwrap(), b"precious\n");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn quiet_shows_the_verdict_and_the_errors_only() {
+    let text = out(&run(&["corpus/field/04-glued-two-complete.jsonl", "--quiet"]));
+    assert!(text.contains("glued_records"), "{text}");
+    assert!(!text.contains("dangling_parent") && !text.contains("Next"), "{text}");
+}
+
+#[test]
+fn colours_only_on_request_when_the_output_is_no_terminal() {
+    let file = "corpus/field/01-torn-tail.jsonl";
+    assert!(!out(&run(&[file])).contains('\u{1b}'));
+    assert!(out(&run(&[file, "--color", "always"])).contains('\u{1b}'));
+}
+
+#[test]
+fn demo_shows_damage_and_exits_4_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = program().env("TMPDIR", folder.path()).arg("demo").output().unwrap();
+    assert_eq!(status(&output), 4 | (status(&output) & 2), "{}", out(&output));
+    assert!(out(&output).starts_with('✗'), "{}", out(&output));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn every_report_is_what_the_schema_promises() {
+    let schema: serde_json::Value = serde_json::from_slice(&run(&["schema"]).stdout).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    for args in [&["corpus/field"][..], &["no/such/agent"], &["demo"]] {
+        let output = program().args(args).args(["--format", "json"]).output().unwrap();
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let complaints: Vec<String> = validator.iter_errors(&report).map(|error| error.to_string()).collect();
+        assert!(complaints.is_empty(), "{args:?}: {complaints:?}");
+        assert_eq!(report["summary"]["status"], status(&output));
+    }
+}
