@@ -51,7 +51,7 @@ pub fn judge(site: &Site<'_>, store: &Store<'_>, references: Option<&References>
 
     // Roots that were not read to their end withhold all claims of absence.
     let whole = references.filter(|r| r.incomplete.is_empty() && listing.is_complete());
-    if let Some(references) = references.filter(|r| !r.incomplete.is_empty()) {
+    if let Some(references) = references.filter(|r| !r.incomplete.is_empty() && !store.is_empty()) {
         let named: BTreeSet<_> = references.incomplete.iter().map(|path| site.name(path)).collect();
         let shown: Vec<&str> = named.iter().take(3).map(|name| &**name).collect();
         let message = format!(

@@ -9,6 +9,8 @@ mod file;
 mod part;
 mod refs;
 mod site;
+#[cfg(test)]
+mod tests;
 
 pub use site::Site;
 

@@ -1,0 +1,773 @@
+//! A clean agent directory, and one fault at a time: each test names the fault, the exact findings, and near misses.
+
+use super::*;
+use crate::agent::binding::canonical_text;
+use crate::agent::identity::{Identity, Platform};
+use crate::agent::layout::{LOCKS, RECEIPTS, RECOVERY, STAGING, TOMBSTONES};
+use crate::fsys::{Acl, Inject, Memory, NO_ATTRIBUTE, Phase};
+use std::sync::Mutex;
+
+const NAME: &str = "2026-01-01T00-00-00-000Z_s1.jsonl";
+const DAY_NS: i128 = 24 * 3600 * 1_000_000_000;
+
+/// A workspace and an agent directory with one scope, one transcript and one blob: nothing is wrong with it.
+struct Tree {
+    fs: Memory,
+    scope: String,
+}
+
+fn identity(path: &str) -> Identity {
+    Identity { platform: Platform::Posix, canonical_path: path.into() }
+}
+
+fn text(id: &str, more: &str) -> String {
+    format!(
+        "{{\"type\":\"session\",\"version\":5,\"starredPatchVersion\":1,\"id\":\"{id}\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"/ws\"{more}}}\n\
+         {{\"type\":\"message\",\"id\":\"e0000001\",\"parentId\":null,\"timestamp\":\"2026-01-01T00:00:01.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"hello\",\"timestamp\":1767225601000}}}}\n"
+    )
+}
+
+impl Tree {
+    fn new() -> Self {
+        let fs = Memory::new();
+        fs.directory("/ws");
+        fs.directory("/a");
+        let scope = format!("/a/sessions/{}", identity("/ws").directory_name());
+        fs.file(format!("{scope}/{BINDING}"), &canonical_text(&identity("/ws")));
+        for name in [LOCKS, RECEIPTS, TOMBSTONES] {
+            fs.directory(format!("{scope}/{INTERNAL}/{name}"));
+        }
+        fs.file(format!("{scope}/{NAME}"), text("s1", "").as_bytes());
+        Tree { fs, scope }
+    }
+    /// The path of something in the scope.
+    fn at(&self, name: &str) -> String {
+        format!("{}/{name}", self.scope)
+    }
+    fn transcript(&self) -> String {
+        self.at(NAME)
+    }
+}
+
+fn options() -> Options {
+    Options {
+        release: Release::V0_17,
+        depth: Depth::Full,
+        blobs: None,
+        assume_root: None,
+        as_uid: None,
+        uid: 1000,
+        jobs: Some(1),
+        // The clock of the tree in memory stands at this instant.
+        now_ns: 1_700_000_000_000_000_000,
+        current_dir: "/".into(),
+    }
+}
+
+fn checked(fs: &dyn Fs, target: &str, options: &Options) -> Run {
+    run(vec![Target::Path(target.into())], options, fs, &|_| {})
+}
+
+/// `code path` of every finding, sorted; the scope directory is called `SCOPE`, the transcript `TRANSCRIPT`.
+fn found_in(run: &Run) -> Vec<String> {
+    let scope = identity("/ws").directory_name();
+    let mut all: Vec<String> = run
+        .findings
+        .iter()
+        .map(|f| format!("{} {}", f.code.name, f.place.path).replace(&format!("sessions/{scope}"), "SCOPE").replace(NAME, "TRANSCRIPT"))
+        .collect();
+    all.sort();
+    all
+}
+
+fn found(tree: &Tree) -> Vec<String> {
+    found_in(&checked(&tree.fs, "/a", &options()))
+}
+
+/// The findings after one change to the clean tree.
+fn after(change: impl FnOnce(&Tree)) -> Vec<String> {
+    let tree = Tree::new();
+    change(&tree);
+    found(&tree)
+}
+
+const NOTHING: [&str; 0] = [];
+
+#[test]
+fn a_clean_agent_directory_gives_nothing() {
+    let tree = Tree::new();
+    let run = checked(&tree.fs, "/a", &options());
+    assert_eq!(found_in(&run), NOTHING);
+    assert_eq!(run.outcomes.len(), 1);
+    assert_eq!(run.outcomes[0].id.as_deref(), Some("s1"));
+    assert_eq!(run.speaks_for, Some((1000, Why::Effective)));
+    assert_eq!(run.blobs.as_deref(), Some("blobs"));
+}
+
+// binding
+
+#[test]
+fn binding_missing() {
+    assert_eq!(after(|t| t.fs.remove(t.at(BINDING))), ["binding_missing SCOPE"]);
+}
+
+#[test]
+fn binding_invalid_at_each_step_and_no_other_code() {
+    let good = String::from_utf8(canonical_text(&identity("/ws"))).unwrap();
+    let with = |text: &str| {
+        after(|t| {
+            t.fs.remove(t.at(BINDING));
+            t.fs.file(t.at(BINDING), text.as_bytes());
+        })
+    };
+    assert_eq!(with(&good), NOTHING, "near miss");
+    let invalid = [format!("binding_invalid SCOPE/{BINDING}")];
+    for text in ["", "{", "[]", good.trim_end(), &good.replace(":1,", ":1.0,"), &format!("\u{feff}{good}"), &"x".repeat(2 << 20)] {
+        assert_eq!(with(text), invalid, "{text:.40}");
+    }
+    let directory = after(|t| {
+        t.fs.remove(t.at(BINDING));
+        t.fs.directory(t.at(BINDING));
+    });
+    assert_eq!(directory, invalid);
+}
+
+#[test]
+fn binding_conflict() {
+    let conflict = after(|t| {
+        t.fs.remove(t.at(BINDING));
+        t.fs.directory("/elsewhere");
+        t.fs.file(t.at(BINDING), &canonical_text(&identity("/elsewhere")));
+    });
+    assert_eq!(conflict, [format!("binding_conflict SCOPE/{BINDING}")]);
+}
+
+#[test]
+fn a_binding_that_is_a_link_or_has_two_names_has_codes_of_its_own() {
+    let link = after(|t| {
+        t.fs.rename(t.at(BINDING), "/elsewhere");
+        t.fs.symlink(t.at(BINDING), "/elsewhere");
+    });
+    assert_eq!(link, [format!("reparse_point SCOPE/{BINDING}")]);
+    let linked = after(|t| t.fs.hard_link(t.at(BINDING), "/elsewhere"));
+    assert_eq!(linked, [format!("hard_linked_protocol_file SCOPE/{BINDING}")]);
+    let fifo = after(|t| {
+        t.fs.remove(t.at(BINDING));
+        t.fs.special(t.at(BINDING), Kind::Fifo);
+    });
+    assert_eq!(fifo, [format!("special_file SCOPE/{BINDING}")]);
+}
+
+// scope
+
+#[test]
+fn workspace_missing() {
+    let missing = after(|t| t.fs.remove("/ws"));
+    assert!(missing.contains(&"workspace_missing SCOPE".to_owned()), "{missing:?}");
+    let moved = after(|t| {
+        t.fs.remove("/ws");
+        t.fs.file("/ws", b"");
+    });
+    assert!(moved.contains(&"workspace_missing SCOPE".to_owned()), "{moved:?}");
+}
+
+#[test]
+fn a_scope_name_that_no_digest_has() {
+    let name = identity("/ws").directory_name();
+    let malformed = |name: &str| {
+        let path = format!("/a/sessions/{name}");
+        after(|t| t.fs.directory(&path))
+    };
+    let never = format!("{}b", &name[..name.len() - 1]);
+    assert_eq!(malformed(&never), [format!("scope_name_malformed sessions/{never}")]);
+    assert_eq!(malformed("v2-short"), ["scope_name_malformed sessions/v2-short"]);
+}
+
+#[test]
+fn unknown_scope_dir_names_the_workspaces_of_what_is_in_it() {
+    let tree = Tree::new();
+    tree.fs.file("/a/sessions/old/2026-01-01T00-00-00-000Z_s2.jsonl", text("s2", "").as_bytes());
+    let run = checked(&tree.fs, "/a", &options());
+    assert_eq!(found_in(&run), ["unknown_scope_dir sessions/old"]);
+    assert!(run.findings[0].message.contains("/ws"), "{}", run.findings[0].message);
+    for reserved in [".gjc-recovery", ".task-artifact-owners", ".task-artifact-owner-locks"] {
+        assert_eq!(after(|t| t.fs.directory(format!("/a/sessions/{reserved}"))), NOTHING, "{reserved}");
+    }
+}
+
+#[test]
+fn sessions_root_unavailable() {
+    let unavailable = ["sessions_root_unavailable sessions"];
+    let replaced = |make: &dyn Fn(&Memory)| {
+        after(|t| {
+            t.fs.rename("/a/sessions", "/moved");
+            t.fs.directory("/a/blobs");
+            make(&t.fs);
+        })
+    };
+    assert_eq!(replaced(&|fs| fs.symlink("/a/sessions", "/moved")), unavailable);
+    assert_eq!(replaced(&|fs| fs.file("/a/sessions", b"")), unavailable);
+    assert_eq!(replaced(&|fs| fs.special("/a/sessions", Kind::Fifo)), unavailable);
+    assert_eq!(replaced(&|_| {}), NOTHING, "an agent directory without sessions");
+}
+
+#[test]
+fn a_network_workspace() {
+    let path = r"\\?\UNC\host\share";
+    let windows = Identity { platform: Platform::Win32, canonical_path: path.into() };
+    let name = windows.directory_name();
+    let network = after(|t| t.fs.file(format!("/a/sessions/{name}/{BINDING}"), &canonical_text(&windows)));
+    assert_eq!(network, [format!("network_unsupported sessions/{name}")]);
+    let local = Identity { platform: Platform::Win32, canonical_path: r"\\?\Volume{0}\a".into() };
+    let name = local.directory_name();
+    let here = after(|t| t.fs.file(format!("/a/sessions/{name}/{BINDING}"), &canonical_text(&local)));
+    assert_eq!(here, [format!("workspace_missing sessions/{name}")]);
+}
+
+// security
+
+#[test]
+fn mode_mismatch_is_about_scope_directories() {
+    assert_eq!(after(|t| t.fs.chmod(&t.scope, 0o755)), ["mode_mismatch SCOPE"]);
+    assert_eq!(after(|t| t.fs.chmod(&t.scope, 0o2700)), NOTHING, "set-gid is ignored");
+}
+
+#[test]
+fn agent_dir_mode_drift() {
+    assert_eq!(after(|t| t.fs.chmod("/a", 0o755)), ["agent_dir_mode_drift ."]);
+    assert_eq!(after(|t| t.fs.chmod("/a/sessions", 0o750)), ["agent_dir_mode_drift sessions"]);
+    assert_eq!(after(|t| t.fs.set_acl("/a", Acl::Access, Ok(28))), ["agent_dir_mode_drift ."]);
+}
+
+#[test]
+fn descendant_mode_drift() {
+    assert_eq!(after(|t| t.fs.chmod(t.transcript(), 0o644)), ["descendant_mode_drift SCOPE/TRANSCRIPT"]);
+    assert_eq!(after(|t| t.fs.chmod(t.at(BINDING), 0o400)), [format!("descendant_mode_drift SCOPE/{BINDING}")]);
+    let locks = format!("{INTERNAL}/{LOCKS}");
+    assert_eq!(after(|t| t.fs.chmod(t.at(&locks), 0o755)), [format!("descendant_mode_drift SCOPE/{locks}")]);
+    let artifacts = |mode| {
+        after(|t| {
+            t.fs.file(t.at("2026-01-01T00-00-00-000Z_s1/sub/0.bash.log"), b"");
+            t.fs.chmod(t.at("2026-01-01T00-00-00-000Z_s1/sub"), mode);
+            t.fs.chmod(t.at("2026-01-01T00-00-00-000Z_s1/sub/0.bash.log"), 0o644);
+        })
+    };
+    assert_eq!(artifacts(0o755), ["descendant_mode_drift SCOPE/2026-01-01T00-00-00-000Z_s1/sub"]);
+    assert_eq!(artifacts(0o700), NOTHING, "the mode of an artifact file is nobody's affair");
+}
+
+#[test]
+fn recovery_dir_invalid() {
+    let agent = format!("/a/{RECOVERY}");
+    for change in [0o755, 0o700] {
+        let found = after(|t| {
+            t.fs.directory(&agent);
+            t.fs.chmod(&agent, change);
+        });
+        let expected: &[&str] = if change == 0o700 { &[] } else { &["recovery_dir_invalid .gjc-recovery"] };
+        assert_eq!(found, expected, "{change:o}");
+    }
+    assert_eq!(after(|t| t.fs.symlink(&agent, "/ws")), ["recovery_dir_invalid .gjc-recovery"]);
+    assert_eq!(after(|t| t.fs.file(t.at(RECOVERY), b"")), ["recovery_dir_invalid SCOPE/.gjc-recovery"]);
+}
+
+#[test]
+fn owner_mismatch_is_reported_where_it_begins() {
+    assert_eq!(after(|t| t.fs.set(t.transcript(), |m| m.uid = 7)), ["owner_mismatch SCOPE/TRANSCRIPT"]);
+    let copied = after(|t| {
+        for (path, _) in t.fs.snapshot() {
+            t.fs.set(path, |m| m.uid = 7);
+        }
+    });
+    assert_eq!(copied, ["owner_mismatch .", "owner_mismatch SCOPE", "owner_mismatch sessions"]);
+}
+
+#[test]
+fn each_answer_to_an_acl_query_has_its_code() {
+    let answers = [
+        (Ok(28), "acl_present"),
+        (Ok(0), "acl_malformed"),
+        (Err(Errno::ACCESS), "acl_denied"),
+        (Err(Errno::PERM), "acl_denied"),
+        (Err(Errno::IO), "acl_io_error"),
+        (Err(Errno::RANGE), "acl_unknown"),
+    ];
+    for (answer, code) in answers {
+        assert_eq!(after(|t| t.fs.set_acl(&t.scope, Acl::Default, answer)), [format!("{code} SCOPE")]);
+        assert_eq!(after(|t| t.fs.set_acl(t.transcript(), Acl::Access, answer)), [format!("{code} SCOPE/TRANSCRIPT")]);
+    }
+    assert_eq!(after(|t| t.fs.set_acl(&t.scope, Acl::Default, Err(NO_ATTRIBUTE))), NOTHING);
+}
+
+#[test]
+fn a_file_system_without_acls_is_named_once() {
+    let unsupported = |t: &Tree| {
+        for (path, _) in t.fs.snapshot() {
+            t.fs.set_acl(&path, Acl::Access, Err(Errno::OPNOTSUPP));
+            t.fs.set_acl(&path, Acl::Default, Err(Errno::OPNOTSUPP));
+        }
+    };
+    assert_eq!(after(unsupported), ["acl_unsupported_fs ."]);
+    let tree = Tree::new();
+    unsupported(&tree);
+    assert_eq!(found_in(&checked(&tree.fs, &tree.scope, &options())), ["acl_unsupported_fs ."], "a scope alone");
+}
+
+#[test]
+fn reparse_point_wherever_a_managed_object_is_a_link() {
+    let replaced = |name: &str| {
+        after(|t| {
+            let path = if name.is_empty() { t.scope.clone() } else { t.at(name) };
+            t.fs.rename(&path, "/moved");
+            t.fs.symlink(&path, "/moved");
+        })
+    };
+    assert_eq!(replaced(""), ["reparse_point SCOPE"]);
+    assert_eq!(replaced(NAME), ["reparse_point SCOPE/TRANSCRIPT"]);
+    assert_eq!(replaced(INTERNAL), [format!("reparse_point SCOPE/{INTERNAL}")]);
+    for name in [LOCKS, RECEIPTS, TOMBSTONES] {
+        assert_eq!(replaced(&format!("{INTERNAL}/{name}")), [format!("reparse_point SCOPE/{INTERNAL}/{name}")]);
+    }
+    let file = after(|t| {
+        t.fs.remove(&t.scope);
+        t.fs.file(&t.scope, b"");
+    });
+    assert_eq!(file, ["reparse_point SCOPE"]);
+}
+
+#[test]
+fn hard_linked_transcript_names_the_other_name() {
+    let tree = Tree::new();
+    let other = tree.at(&format!(".{NAME}.01234567-89ab-cdef-0123-456789abcdef.staging"));
+    tree.fs.hard_link(tree.transcript(), &other);
+    let run = checked(&tree.fs, "/a", &options());
+    let finding = run.findings.iter().find(|f| f.code.name == "hard_linked_transcript").expect("the link is found");
+    assert_eq!(finding.related.len(), 1);
+    assert!(other.ends_with(&*finding.related[0].place.path), "{}", finding.related[0].place.path);
+    assert!(finding.related[0].note.contains("surplus"), "{}", finding.related[0].note);
+}
+
+#[test]
+fn transcripts_outside_scopes() {
+    let legacy = "/a/sessions/--ws--/2026-01-01T00-00-00-000Z_s2.jsonl";
+    let plain = |t: &Tree| t.fs.file(legacy, text("s2", "").as_bytes());
+    let security = |change: &dyn Fn(&Tree)| {
+        let tree = Tree::new();
+        plain(&tree);
+        change(&tree);
+        let run = checked(&tree.fs, "/a", &options());
+        let area = |f: &&Finding| f.code.area == "security";
+        run.findings.iter().filter(area).map(|f| f.code.name).collect::<Vec<_>>()
+    };
+    assert_eq!(security(&|_| {}), NOTHING);
+    assert_eq!(security(&|t| t.fs.chmod(legacy, 0o644)), ["transcript_permissions"]);
+    assert_eq!(security(&|t| t.fs.chmod(legacy, 0o611)), NOTHING, "not readable");
+    let linked = |t: &Tree| {
+        t.fs.rename(legacy, "/moved");
+        t.fs.symlink(legacy, "/moved");
+    };
+    assert_eq!(security(&linked), ["symlinked_transcript"]);
+    assert_eq!(security(&|t| t.fs.hard_link(legacy, "/second")), ["hard_linked_transcript"]);
+}
+
+#[test]
+fn retirement_receipts_without_a_workspace() {
+    let tree = Tree::new();
+    tree.fs.file(tree.at(&format!("{INTERNAL}/{RECEIPTS}/gc-retirement-x")), b"");
+    tree.fs.remove("/ws");
+    let codes: Vec<&str> = checked(&tree.fs, "/a", &options()).findings.iter().map(|f| f.code.name).collect();
+    assert!(codes.contains(&"managed_gc_scope_authority_mismatch"), "{codes:?}");
+}
+
+// operational
+
+#[test]
+fn what_is_not_there() {
+    let fs = Memory::new();
+    let at = |target: &str| found_in(&checked(&fs, target, &options()));
+    fs.symlink("/dangling", "/nowhere");
+    fs.symlink("/loop", "loop");
+    fs.file("/file", b"");
+    assert_eq!(at("/none"), ["agent_dir_missing /none"]);
+    assert_eq!(at("/dangling"), ["agent_dir_missing /dangling"]);
+    assert_eq!(at("/file/x"), ["agent_dir_missing /file/x"]);
+    assert_eq!(at("/none.jsonl"), ["missing /none.jsonl"]);
+    assert_eq!(at("/loop"), ["object_unreadable /loop"]);
+    let own = |path: &str| found_in(&run(vec![Target::Agent(Location::explicit(path.into()))], &options(), &fs, &|_| {}));
+    assert_eq!(own("/none"), ["agent_dir_missing /none"]);
+    assert_eq!(own("/dangling"), ["agent_dir_missing /dangling"]);
+    assert_eq!(own("/loop"), ["sessions_root_unavailable ."]);
+    assert_eq!(own("/file"), ["sessions_root_unavailable ."]);
+    fs.directory("/empty");
+    assert_eq!(own("/empty"), NOTHING);
+    assert_eq!(at("/empty"), NOTHING);
+}
+
+#[test]
+fn a_transcript_that_is_no_file() {
+    assert_eq!(after(|t| t.fs.directory(t.at("x.jsonl"))), ["read_failed SCOPE/x.jsonl"]);
+    for kind in [Kind::Fifo, Kind::Socket, Kind::Device] {
+        assert_eq!(after(|t| t.fs.special(t.at("x.jsonl"), kind)), ["special_file SCOPE/x.jsonl"], "{kind:?}");
+    }
+    let fs = Memory::new();
+    fs.special("/pipe", Kind::Fifo);
+    assert_eq!(found_in(&checked(&fs, "/pipe", &options())), ["special_file /pipe"]);
+}
+
+#[test]
+fn special_files_and_foreign_bytes_in_names_anywhere_below() {
+    use std::os::unix::ffi::OsStrExt;
+    let artifact = "2026-01-01T00-00-00-000Z_s1/pipe";
+    assert_eq!(after(|t| t.fs.special(t.at(artifact), Kind::Fifo)), [format!("special_file SCOPE/{artifact}")]);
+    let lock = format!("{INTERNAL}/{LOCKS}/x.lock");
+    assert_eq!(after(|t| t.fs.special(t.at(&lock), Kind::Socket)).first(), Some(&format!("special_file SCOPE/{lock}")));
+    let name = Path::new(std::ffi::OsStr::from_bytes(b"bad-\xff"));
+    let found = after(|t| t.fs.directory(Path::new(&t.at("2026-01-01T00-00-00-000Z_s1")).join(name)));
+    assert_eq!(found, ["name_not_utf8 SCOPE/2026-01-01T00-00-00-000Z_s1/bad-\\xff"]);
+}
+
+#[test]
+fn an_unreadable_directory_or_transcript_is_not_judged() {
+    let tree = Tree::new();
+    let denied = |op: &'static str, path: String| {
+        let inject = Inject::new(&tree.fs, move |call| {
+            (call.op == op && call.phase == Phase::Before && call.path == Path::new(&path)).then_some(Errno::ACCESS)
+        });
+        found_in(&checked(&inject, "/a", &options()))
+    };
+    assert_eq!(denied("opendir", tree.scope.clone()), ["object_unreadable SCOPE"]);
+    assert_eq!(denied("opendir", "/a/sessions".into()), ["object_unreadable sessions"]);
+    assert_eq!(denied("opendir", "/a".into()), ["object_unreadable ."]);
+    assert_eq!(denied("open", tree.transcript()), ["read_failed SCOPE/TRANSCRIPT"]);
+    assert_eq!(denied("read", tree.transcript()), ["read_failed SCOPE/TRANSCRIPT"]);
+    assert_eq!(denied("open", tree.at(BINDING)), [format!("object_unreadable SCOPE/{BINDING}")]);
+    // Another user's rights prove nothing about what gjc, run by that user, would meet.
+    let inject = Inject::new(&tree.fs, |call| (call.op == "open" && call.phase == Phase::Before).then_some(Errno::ACCESS));
+    let found = found_in(&checked(&inject, &tree.transcript(), &Options { uid: 7, as_uid: Some(1000), ..options() }));
+    assert_eq!(found.len(), 1, "{found:?}");
+}
+
+#[test]
+fn a_transcript_that_keeps_moving_is_unstable_and_one_that_moved_once_is_not() {
+    for (times, expected) in [(1, vec![]), (100, vec!["unstable SCOPE/TRANSCRIPT".to_owned()])] {
+        let tree = Tree::new();
+        let left = Mutex::new(times);
+        let inject = Inject::new(&tree.fs, |call| {
+            let mut left = left.lock().unwrap();
+            if call.op == "read" && call.phase == Phase::After && call.path == Path::new(&tree.transcript()) && *left > 0 {
+                *left -= 1;
+                tree.fs.append(tree.transcript(), b"{\"type\":\"label\",\"id\":\"e0000002\",\"parentId\":\"e0000001\",\"timestamp\":\"2026-01-01T00:00:02.000Z\",\"targetId\":\"e0000001\",\"label\":\"x\"}\n");
+            }
+            None
+        });
+        assert_eq!(found_in(&checked(&inject, "/a", &options())), expected, "{times}");
+    }
+}
+
+#[test]
+fn the_largest_files_end_at_once() {
+    let oversized = after(|t| t.fs.sparse(t.at("2026-01-01T00-00-00-000Z_big.jsonl"), 1 << 40));
+    assert_eq!(oversized, ["oversized SCOPE/2026-01-01T00-00-00-000Z_big.jsonl"]);
+}
+
+// header, listing
+
+#[test]
+fn filename_header_mismatch_needs_an_agent_directory() {
+    let renamed = |t: &Tree| t.fs.rename(t.transcript(), t.at("2026-01-01T00-00-00-000Z_s9.jsonl"));
+    assert_eq!(after(renamed), ["filename_header_mismatch SCOPE/2026-01-01T00-00-00-000Z_s9.jsonl"]);
+    let tree = Tree::new();
+    renamed(&tree);
+    assert_eq!(found_in(&checked(&tree.fs, &tree.at("2026-01-01T00-00-00-000Z_s9.jsonl"), &options())), NOTHING, "alone");
+}
+
+#[test]
+fn parent_session_dangling() {
+    let child = |parent: &str| {
+        let tree = Tree::new();
+        let more = format!(",\"parentSession\":\"{parent}\"");
+        tree.fs.file(tree.at("2026-01-01T00-00-00-000Z_s2.jsonl"), text("s2", &more).as_bytes());
+        let run = checked(&tree.fs, "/a", &options());
+        run.findings.iter().filter(|f| f.code.name == "parent_session_dangling").count()
+    };
+    assert_eq!(child("s1"), 0);
+    assert_eq!(child("s3"), 1);
+    assert_eq!(child(&Tree::new().transcript()), 0);
+    assert_eq!(child("/nowhere/x.jsonl"), 1);
+    let tree = Tree::new();
+    tree.fs.file("/folder/x.jsonl", text("s2", ",\"parentSession\":\"s3\"").as_bytes());
+    assert_eq!(found_in(&checked(&tree.fs, "/folder", &options())), NOTHING, "without an agent directory nobody knows");
+}
+
+#[test]
+fn session_in_wrong_directory() {
+    let name = "2026-01-01T00-00-00-000Z_s2.jsonl";
+    assert_eq!(after(|t| t.fs.file(format!("/a/{name}"), text("s2", "").as_bytes())), [format!("session_in_wrong_directory {name}")]);
+    assert_eq!(
+        after(|t| t.fs.file(format!("/a/sessions/{name}"), text("s2", "").as_bytes())),
+        [format!("session_in_wrong_directory sessions/{name}")]
+    );
+}
+
+// blob store
+
+const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+
+/// A tree whose transcript refers to the blob in its prose.
+fn with_blob() -> Tree {
+    let tree = Tree::new();
+    tree.fs.file(format!("/a/blobs/{ABC}"), b"abc");
+    tree.fs.append(
+        tree.transcript(),
+        format!("{{\"type\":\"label\",\"id\":\"e0000002\",\"parentId\":\"e0000001\",\"timestamp\":\"2026-01-01T00:00:02.000Z\",\"targetId\":\"e0000001\",\"label\":\"blob:sha256:{ABC}f\"}}\n").as_bytes(),
+    );
+    tree
+}
+
+/// Blob findings a day and more after everything was written.
+fn blob_findings(tree: &Tree) -> Vec<String> {
+    let later = Options { now_ns: options().now_ns + 2 * DAY_NS, ..options() };
+    let run = checked(&tree.fs, "/a", &later);
+    let mut all: Vec<String> = found_in(&run).into_iter().filter(|f| f.starts_with("blob_")).collect();
+    all.iter_mut().for_each(|f| *f = f.replace(ABC, "ABC"));
+    all
+}
+
+#[test]
+fn a_referenced_blob_is_sound() {
+    assert_eq!(blob_findings(&with_blob()), NOTHING);
+}
+
+#[test]
+fn blob_unreferenced_after_a_day() {
+    let tree = with_blob();
+    tree.fs.remove(tree.transcript());
+    assert_eq!(blob_findings(&tree), ["blob_unreferenced blobs/ABC"]);
+    assert_eq!(found(&tree), NOTHING, "within the grace of 24 hours");
+}
+
+#[test]
+fn blob_gc_hazard_when_only_others_refer_to_it() {
+    for place in ["2026-01-01T00-00-00-000Z_s1/0-Child.md", ".staging/a.jsonl", "old.jsonl.0123456789abcdef.bak"] {
+        let tree = with_blob();
+        tree.fs.remove(tree.transcript());
+        tree.fs.file(tree.at(place), format!("see blob:sha256:{ABC}").as_bytes());
+        assert_eq!(blob_findings(&tree), ["blob_gc_hazard blobs/ABC"], "{place}");
+    }
+    let tree = with_blob();
+    tree.fs.remove(tree.transcript());
+    tree.fs.file("/ws/.gjc/sessions/x.jsonl", format!("blob:sha256:{ABC}").as_bytes());
+    assert_eq!(blob_findings(&tree), ["blob_gc_hazard blobs/ABC"], "a project transcript of the workspace");
+}
+
+#[test]
+fn blob_scan_incomplete_withholds_claims() {
+    let tree = with_blob();
+    tree.fs.rename(&tree.scope, "/moved");
+    tree.fs.symlink(&tree.scope, "/moved");
+    tree.fs.sparse("/a/sessions/--x--/2026-01-01T00-00-00-000Z_big.jsonl", 1 << 40);
+    assert_eq!(blob_findings(&tree), ["blob_scan_incomplete blobs"]);
+}
+
+#[test]
+fn blob_hash_mismatch() {
+    let tree = with_blob();
+    tree.fs.append(format!("/a/blobs/{ABC}"), b"d");
+    assert_eq!(blob_findings(&tree), ["blob_hash_mismatch blobs/ABC"]);
+    let quick = Options { depth: Depth::Quick, ..options() };
+    assert_eq!(found_in(&checked(&tree.fs, "/a", &quick)), NOTHING, "a quick check hashes nothing");
+}
+
+#[test]
+fn names_of_the_blob_store() {
+    let named = |name: &str| {
+        let tree = with_blob();
+        tree.fs.file(format!("/a/blobs/{name}"), b"abc");
+        (blob_findings(&tree), found(&tree).len())
+    };
+    assert_eq!(named(&format!("{ABC}.tmp.1.2.ab")), (vec!["blob_temp_left blobs/ABC.tmp.1.2.ab".into()], 0));
+    assert_eq!(named(&format!(".gjc-gc-blob-{ABC}")), (vec!["blob_gc_interrupted blobs/.gjc-gc-blob-ABC".into()], 1));
+    assert_eq!(named("notes.txt"), (vec!["blob_foreign_entry blobs/notes.txt".into()], 1));
+}
+
+#[test]
+fn a_blob_that_is_linked_or_readable_by_others() {
+    let tree = with_blob();
+    tree.fs.hard_link(format!("/a/blobs/{ABC}"), "/second");
+    assert_eq!(blob_findings(&tree), ["blob_foreign_entry blobs/ABC"]);
+    let tree = with_blob();
+    tree.fs.chmod(format!("/a/blobs/{ABC}"), 0o644);
+    tree.fs.chmod("/a/blobs", 0o755);
+    assert_eq!(blob_findings(&tree), ["blob_permissions blobs", "blob_permissions blobs/ABC"]);
+    let tree = with_blob();
+    tree.fs.rename("/a/blobs", "/moved");
+    tree.fs.symlink("/a/blobs", "/moved");
+    assert_eq!(blob_findings(&tree), ["blob_foreign_entry blobs"], "a linked store is not followed");
+}
+
+// whom the check speaks for, and where the copy came from
+
+#[test]
+fn whom_the_check_speaks_for() {
+    let tree = Tree::new();
+    let speaks = |options: Options| {
+        let run = checked(&tree.fs, "/a", &options);
+        (run.speaks_for, run.findings.len())
+    };
+    assert_eq!(speaks(Options { uid: 0, ..options() }), (Some((1000, Why::Owner)), 0));
+    assert_eq!(speaks(Options { uid: 7, ..options() }).0, Some((7, Why::Effective)));
+    assert_eq!(speaks(Options { uid: 7, as_uid: Some(1000), ..options() }), (Some((1000, Why::Asked)), 0));
+    assert_eq!(checked(&tree.fs, &tree.transcript(), &options()).speaks_for, None);
+}
+
+#[test]
+fn a_copied_directory_is_judged_as_if_it_lay_where_it_came_from() {
+    let tree = Tree::new();
+    let more = format!(",\"parentSession\":\"/home/ana/.gjc/agent/sessions/{}/{NAME}\"", identity("/ws").directory_name());
+    tree.fs.file(tree.at("2026-01-01T00-00-00-000Z_s2.jsonl"), text("s2", &more).as_bytes());
+    let dangling = |assume_root: Option<PathBuf>| {
+        let run = checked(&tree.fs, "/a", &Options { assume_root, ..options() });
+        run.findings.iter().filter(|f| f.code.name == "parent_session_dangling").count()
+    };
+    assert_eq!(dangling(None), 1);
+    assert_eq!(dangling(Some("/home/ana/.gjc/agent".into())), 0);
+}
+
+// shapes of targets
+
+#[test]
+fn a_target_is_what_its_content_says() {
+    let tree = Tree::new();
+    let paths = |target: &str| checked(&tree.fs, target, &options()).outcomes.iter().map(|o| o.path.to_string()).collect::<Vec<_>>();
+    let scope = identity("/ws").directory_name();
+    assert_eq!(paths("/a"), [format!("sessions/{scope}/{NAME}")]);
+    assert_eq!(paths("/a/sessions"), [format!("{scope}/{NAME}")]);
+    assert_eq!(paths(&tree.scope), [NAME]);
+    assert_eq!(paths(&tree.transcript()), [tree.transcript()]);
+    tree.fs.file("/folder/b/x.jsonl", text("x", "").as_bytes());
+    tree.fs.file("/folder/.git/y.jsonl", b"");
+    tree.fs.file("/folder/a.jsonl", text("a", "").as_bytes());
+    assert_eq!(paths("/folder"), ["a.jsonl", "b/x.jsonl"]);
+    tree.fs.symlink("/link", "/folder");
+    assert_eq!(paths("/link"), ["a.jsonl", "b/x.jsonl"], "a link that the user names is followed");
+}
+
+#[test]
+fn several_targets_keep_their_names_apart() {
+    let tree = Tree::new();
+    tree.fs.file("/folder/a.jsonl", b"");
+    let targets = vec![Target::Path("/folder".into()), Target::Path("folder/a.jsonl".into()), Target::Stream(Box::new(std::io::empty()))];
+    let run = run(targets, &options(), &tree.fs, &|_| {});
+    let paths: Vec<&str> = run.outcomes.iter().map(|o| &*o.path).collect();
+    assert_eq!(paths, ["-", "/folder/a.jsonl", "folder/a.jsonl"]);
+    assert_eq!(run.root, "/folder folder/a.jsonl -");
+}
+
+#[test]
+fn progress_counts_every_transcript() {
+    let tree = Tree::new();
+    let last = Mutex::new(Progress::default());
+    run(vec![Target::Path("/a".into())], &options(), &tree.fs, &|progress| *last.lock().unwrap() = progress);
+    let last = *last.lock().unwrap();
+    assert_eq!((last.done, last.total, last.bytes > 0), (1, 1, true));
+}
+
+// hostility
+
+/// The tree of the race tests: everything that the walk opens.
+fn rich() -> Tree {
+    let tree = with_blob();
+    tree.fs.file(tree.at("2026-01-01T00-00-00-000Z_s1/0.bash.log"), b"log");
+    tree.fs.file(tree.at(&format!("{STAGING}/x.jsonl")), b"");
+    tree.fs.file("/a/sessions/--x--/2026-01-01T00-00-00-000Z_s2.jsonl", text("s2", "").as_bytes());
+    tree.fs.file("/secret/private", format!("blob:sha256:{} SECRET", "0".repeat(64)).as_bytes());
+    tree
+}
+
+fn operations(tree: &Tree) -> u64 {
+    let counting = Inject::new(&tree.fs, |_| None);
+    checked(&counting, "/a", &options());
+    counting.operations()
+}
+
+/// At every operation once, each of its objects fails, vanishes, is renamed, swapped for a link, or grows: the run ends,
+/// says so, and nothing behind a link is ever opened.
+#[test]
+fn a_race_at_every_operation_ends_well() {
+    type Change = fn(&Memory, &Path);
+    let changes: [(&str, Change); 4] = [
+        ("removed", |fs, path| fs.remove(path)),
+        ("renamed", |fs, path| fs.rename(path, "/renamed")),
+        ("swapped for a link", |fs, path| {
+            fs.rename(path, "/swapped");
+            fs.symlink(path, "/secret/private");
+        }),
+        ("grown", |fs, path| fs.append(path, b"\n{\"x\":1}\n")),
+    ];
+    let total = operations(&rich());
+    assert!(total > 100, "the walk does something: {total}");
+    for (what, change) in changes {
+        for position in 0..total {
+            let tree = rich();
+            let opened = Mutex::new(Vec::new());
+            let inject = Inject::new(&tree.fs, |call| {
+                if call.op == "open" && call.phase == Phase::After {
+                    opened.lock().unwrap().push(call.path.to_owned());
+                }
+                if call.number == position && call.phase == Phase::Before && call.path != Path::new("/a") {
+                    change(&tree.fs, call.path);
+                }
+                None
+            });
+            let run = checked(&inject, "/a", &options());
+            let opened = opened.lock().unwrap();
+            assert!(
+                opened.iter().all(|path| !path.starts_with("/secret") && !path.starts_with("/swapped")),
+                "{what} at {position}: {opened:?}"
+            );
+            let invented = run.findings.iter().any(|f| f.message.contains("SECRET"));
+            assert!(!invented, "{what} at {position}");
+        }
+    }
+}
+
+#[test]
+fn a_failure_at_every_operation_ends_well() {
+    let total = operations(&rich());
+    for errno in [Errno::IO, Errno::ACCESS, Errno::MFILE] {
+        for position in 0..total {
+            let tree = rich();
+            let inject = Inject::new(&tree.fs, |call| (call.number == position && call.phase == Phase::Before).then_some(errno));
+            let run = checked(&inject, "/a", &options());
+            let silent = found_in(&run).is_empty() && run.outcomes.len() == 3;
+            let op = Mutex::new("");
+            if silent {
+                // Only what is asked twice, or for a message alone, may fail without a word.
+                let ask = Inject::new(&tree.fs, |call| {
+                    if call.number == position {
+                        *op.lock().unwrap() = call.op;
+                    }
+                    None
+                });
+                checked(&ask, "/a", &options());
+            }
+            let op = op.into_inner().unwrap();
+            assert!(
+                !silent || matches!(op, "lstat" | "close" | "readlink"),
+                "{} at {position} ({op}) passed in silence",
+                crate::fsys::errno_name(errno)
+            );
+        }
+    }
+}
+
+#[test]
+fn checking_changes_nothing_and_is_deterministic() {
+    let tree = rich();
+    let before = tree.fs.snapshot();
+    let first = checked(&tree.fs, "/a", &Options { jobs: Some(4), ..options() });
+    let second = checked(&tree.fs, "/a", &options());
+    assert_eq!(tree.fs.snapshot(), before);
+    assert_eq!(first.findings, second.findings);
+    assert_eq!(first.outcomes, second.outcomes);
+}
