@@ -86,7 +86,7 @@ fn operate(op: &Value, opened: &mut Opened, ids: &mut Counted, store: &mut Memor
             let envelope = [
                 ("type", Value::string("message")),
                 ("id", Value::String(ids.next_id())),
-                ("parentId", opened.leaf()),
+                ("parentId", opened.leaf().clone()),
                 ("timestamp", Value::string("2026-01-01T00:00:00.000Z")),
                 ("message", message),
             ];

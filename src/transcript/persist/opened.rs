@@ -13,12 +13,12 @@ use crate::finding::Release;
 use crate::json::{JsStr, JsString, Object, Value, View, text};
 use crate::transcript::EntryKind;
 use crate::transcript::blobs::BlobStore;
-use crate::transcript::facts::Fact;
-use crate::transcript::hazard::Hazards;
+use crate::transcript::entry::Role;
 use crate::transcript::header;
 use crate::transcript::inspect::{self, Cause, EAGER_MAX, Options, Reason, Verdict};
 use crate::transcript::load::{Whole, load};
 use crate::transcript::migrate::{IdSource, migrate};
+use crate::transcript::open::{self, Opening};
 
 /// Longest name of a session, in UTF-16 units.
 const LONGEST_NAME: usize = 1_000;
@@ -46,14 +46,26 @@ impl NameSource {
 pub struct Opened {
     /// The bytes of the file now.
     file: Vec<u8>,
+    disk: Disk,
     /// Header(s) and entries, migrated and sanitised, otherwise as they were read or appended.
     entries: Vec<Value>,
-    /// This many of them were read from the file.
-    read: usize,
+    /// Where each of them comes from.
+    origins: Vec<Origin>,
+    /// The `id` of the entry that the next one is a child of.
+    leaf: Value,
     release: Release,
-    /// The file is of an older version: the next write, or closing, rewrites it.
-    pending: bool,
     tally: Tally,
+}
+
+/// What the file is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Disk {
+    /// There is none: it is written when an answer of the assistant exists, or on demand.
+    Absent,
+    /// Of an older version: the next write, or closing, rewrites it.
+    Older,
+    /// Appended to.
+    Current,
 }
 
 /// Why gjc does not open a transcript for writing. Nothing was written.
@@ -62,36 +74,12 @@ pub enum Refusal {
     /// Strict inspection refuses it.
     #[error("Could not open session: {}", .0.token())]
     Inspection(Reason),
-    /// Inspection accepts it, and opening throws (spec 01 §2.5).
-    #[error("{0}")]
-    Throws(OpenThrow),
-}
-
-/// What opening throws behind inspection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum OpenThrow {
-    /// A replay payload stands over content that is no array or holds `null`.
-    #[error("TypeError: the replay payload of a message cannot be taken out")]
-    ReplayPayload,
-    /// A blob reference is longer than a file name may be (0.15).
-    #[error("ENAMETOOLONG")]
-    LongReference,
-    /// A blob reference holds a NUL (0.15).
-    #[error("TypeError: a blob reference holds a NUL")]
-    NulReference,
-}
-
-/// What throws before anything is written, whatever the context is.
-fn throws(facts: &[Fact]) -> Option<OpenThrow> {
-    let any = |hazard| facts.iter().any(|fact| fact.hazards.any(hazard));
-    // References are looked up when entries become resident, payloads are taken out afterwards.
-    if any(Hazards::NUL_REFERENCE) {
-        Some(OpenThrow::NulReference)
-    } else if any(Hazards::LONG_REFERENCE) {
-        Some(OpenThrow::LongReference)
-    } else {
-        any(Hazards::REPLAY_PAYLOAD).then_some(OpenThrow::ReplayPayload)
-    }
+    /// Inspection accepts it, and opening throws (spec 01 §2.5): the engine, or the operating system with this code.
+    #[error("{}", .code.unwrap_or("TypeError"))]
+    Throws {
+        /// `ENAMETOOLONG` when the operating system throws.
+        code: Option<&'static str>,
+    },
 }
 
 /// Opens a transcript for writing at an explicit destination. `ids` gives version-1 entries their ids.
@@ -106,11 +94,11 @@ pub fn open_for_writing(file: Vec<u8>, ids: &mut impl IdSource, store: &mut dyn 
     }
     // Memory can be read; an answer without entries would be refused below.
     let inspected = inspect::bytes(&file[..], size, Options::new(release)).map_err(|_| Refusal::Inspection(Reason::ReadFailed))?;
-    if let Verdict::Error(reason) = inspected.verdict {
-        return Err(Refusal::Inspection(reason));
+    if let Verdict::Error(reason) = &inspected.verdict {
+        return Err(Refusal::Inspection(reason.clone()));
     }
-    if let Some(throws) = inspected.loaded.ok().and_then(|loaded| throws(&loaded.entries)) {
-        return Err(Refusal::Throws(throws));
+    if let Opening::Throws { code } = open::explicit(&inspected.verdict, inspected.loaded.as_ref().ok(), false, release) {
+        return Err(Refusal::Throws { code });
     }
     let mut loaded = load(&file[..], Whole, release)
         .map_err(|_| Refusal::Inspection(Reason::ReadFailed))?
@@ -120,15 +108,36 @@ pub fn open_for_writing(file: Vec<u8>, ids: &mut impl IdSource, store: &mut dyn 
 }
 
 impl Opened {
+    /// A new session: a header, and entries taken over from another session. Nothing is written before an answer of the
+    /// assistant exists, or it is asked for.
+    pub fn create(header: Value, taken_over: Vec<(Value, Origin)>, store: &mut dyn BlobStore, release: Release) -> Self {
+        let (mut entries, mut origins) = (vec![header], vec![Origin::Session]);
+        for (entry, origin) in taken_over {
+            entries.push(entry);
+            origins.push(origin);
+        }
+        let leaf = last_id(&entries);
+        let mut created = Opened { file: Vec::new(), disk: Disk::Absent, entries, origins, leaf, release, tally: Tally::default() };
+        created.write_first(store);
+        created
+    }
+
     /// Goes on where reading and inspecting ended: `entries` are those of `file`, migrated from version `from`; the first
     /// one is the header. Sanitises replay payloads, which already writes.
     fn begin(file: Vec<u8>, entries: Vec<Value>, from: f64, store: &mut dyn BlobStore, release: Release) -> Self {
-        let read = entries.len();
-        let mut opened = Opened { file, entries, read, release, pending: from < header::CURRENT_VERSION, tally: Tally::default() };
+        let disk = if from < header::CURRENT_VERSION { Disk::Older } else { Disk::Current };
+        let origins = vec![Origin::File; entries.len()];
+        // The last entry of the file, whatever it is.
+        let leaf = last_id(&entries);
+        let mut opened = Opened { file, disk, entries, origins, leaf, release, tally: Tally::default() };
         opened.sanitise(store);
         opened
     }
 
+    /// Whether there is a file.
+    pub fn on_disk(&self) -> bool {
+        self.disk != Disk::Absent
+    }
     /// The bytes of the file now.
     pub fn file(&self) -> &[u8] {
         &self.file
@@ -138,18 +147,24 @@ impl Opened {
         &self.entries
     }
     /// True while the next write, or closing, rewrites the file because it is of an older version.
-    pub const fn rewrite_pending(&self) -> bool {
-        self.pending
+    pub fn rewrite_pending(&self) -> bool {
+        self.disk == Disk::Older
     }
     /// What was changed in the records that were written so far.
     pub const fn tally(&self) -> &Tally {
         &self.tally
     }
-    /// The `id` of the entry that the next one is a child of: the last one of the file, whatever it is; `null` without
-    /// entries.
-    pub fn leaf(&self) -> Value {
-        let last = self.entries.iter().rev().find(|entry| !EntryKind::of(*entry).is_header());
-        last.and_then(|entry| entry.member("id")).cloned().unwrap_or_default()
+    /// The `id` of the entry that the next one is a child of; `null` when the next one is a root.
+    pub const fn leaf(&self) -> &Value {
+        &self.leaf
+    }
+    /// Moves the leaf. Nothing is written: reading the file again finds its last entry.
+    pub fn set_leaf(&mut self, leaf: Value) {
+        self.leaf = leaf;
+    }
+    /// Where an entry comes from, by its number.
+    pub fn origin(&self, entry: usize) -> Origin {
+        self.origins.get(entry).copied().unwrap_or(Origin::Session)
     }
     /// The entries as a context of the running session sees them: references resolved.
     pub fn live_entries(&self, store: &mut dyn BlobStore) -> Vec<Value> {
@@ -167,7 +182,9 @@ impl Opened {
     /// gets the record glued to its last line.
     pub fn append(&mut self, mut entry: Value, store: &mut dyn BlobStore) {
         drop_transient_details(&mut entry);
+        self.leaf = entry.member("id").cloned().unwrap_or_default();
         self.entries.push(entry.clone());
+        self.origins.push(Origin::Session);
         self.write(entry, Origin::Session, store);
     }
 
@@ -195,8 +212,10 @@ impl Opened {
         let checkpoint = release >= Release::V0_17 && !patch.contains("starred");
         let starred = header.get("starred") == Some(&Value::Bool(true));
         let capable = self.entries.first().is_some_and(header::star_capable);
-        if self.pending {
-            return self.rewrite(store);
+        match self.disk {
+            Disk::Absent => return,
+            Disk::Older => return self.rewrite(store),
+            Disk::Current => {}
         }
         if checkpoint && capable {
             let star = [("starred", Value::Bool(starred))];
@@ -205,9 +224,9 @@ impl Opened {
         write_line(&header_patch(patch), &mut self.file);
     }
 
-    /// Makes sure that the file is what the session holds: rewrites a file of an older version.
+    /// Makes sure that there is a file and that it is what the session holds: writes it, or rewrites one of an older version.
     pub fn ensure_on_disk(&mut self, store: &mut dyn BlobStore) {
-        if self.pending {
+        if self.disk != Disk::Current {
             self.rewrite(store);
         }
     }
@@ -220,19 +239,27 @@ impl Opened {
             write_line(&record, &mut file);
         }
         self.file = file;
-        self.pending = false;
+        self.disk = Disk::Current;
     }
 
     /// Closes the session; answers the bytes of the file. Closing rewrites a file of an older version, even when nothing
     /// was appended.
     pub fn close(mut self, store: &mut dyn BlobStore) -> Vec<u8> {
-        self.ensure_on_disk(store);
+        if self.disk == Disk::Older {
+            self.rewrite(store);
+        }
         self.file
     }
 
-    /// References live in what was read only.
-    const fn origin(&self, entry: usize) -> Origin {
-        if entry < self.read { Origin::File } else { Origin::Session }
+    /// The first write of a new session: due when an answer of the assistant exists.
+    fn write_first(&mut self, store: &mut dyn BlobStore) {
+        let answer = |entry: &Value| {
+            EntryKind::of(entry) == EntryKind::Message
+                && entry.member("message").is_some_and(|message| Role::of(message) == Role::Assistant)
+        };
+        if self.entries.iter().any(answer) {
+            self.rewrite(store);
+        }
     }
 
     fn header_mut(&mut self) -> Option<&mut Object> {
@@ -241,8 +268,10 @@ impl Opened {
 
     /// Writes one record at the end, or the whole file when that is due. The entries hold what the record says already.
     fn write(&mut self, mut record: Value, origin: Origin, store: &mut dyn BlobStore) {
-        if self.pending {
-            return self.rewrite(store);
+        match self.disk {
+            Disk::Absent => return self.write_first(store),
+            Disk::Older => return self.rewrite(store),
+            Disk::Current => {}
         }
         settle(&mut record, store, self.release, origin, &mut self.tally);
         write_line(&prepare_counting(record, store, self.release, &mut self.tally), &mut self.file);
@@ -259,13 +288,19 @@ impl Opened {
             }
         }
         // Where a rewrite is due it holds all of them.
-        if self.pending && !patches.is_empty() {
+        if self.disk == Disk::Older && !patches.is_empty() {
             return self.rewrite(store);
         }
         for patch in patches {
             self.write(patch, Origin::File, store);
         }
     }
+}
+
+/// The `id` of the last entry that is no header; `null` without one.
+fn last_id(entries: &[Value]) -> Value {
+    let last = entries.iter().rev().find(|entry| !EntryKind::of(*entry).is_header());
+    last.and_then(|entry| entry.member("id")).cloned().unwrap_or_default()
 }
 
 fn header_patch(patch: Object) -> Value {
@@ -328,7 +363,9 @@ mod tests {
     #[test]
     fn what_throws_behind_inspection_is_not_opened() {
         let replay = REPLAY.replace("[{\"type\":\"thinking\",\"thinking\":\"x\",\"thinkingSignature\":\"s\"},7]", "\"text\"");
-        assert!(refusal(&format!("{HEADER}\n{replay}\n"), Release::V0_17).starts_with("TypeError"));
+        assert_eq!(refusal(&format!("{HEADER}\n{replay}\n"), Release::V0_17), "TypeError");
+        let null_block = ASK.replace("user", "assistant").replace("\"x\"", "[null]");
+        assert_eq!(refusal(&format!("{HEADER}\n{null_block}\n"), Release::V0_17), "TypeError");
         let long = ASK.replace("\"x\"", &format!("[{{\"type\":\"image\",\"data\":\"blob:sha256:{}\"}}]", "z".repeat(256)));
         assert_eq!(refusal(&format!("{HEADER}\n{long}\n"), Release::V0_15), "ENAMETOOLONG");
         assert_eq!(open(&format!("{HEADER}\n{long}\n")).entries().len(), 2);
@@ -364,6 +401,22 @@ mod tests {
         // With a replay payload to sanitise, opening itself is the first write.
         let opened = open(&format!("{header}\n{ASK}\n{REPLAY}\n"));
         assert!(text(&opened).ends_with(&format!("\"message\":{SANITISED}}}\n")) && !text(&opened).contains("entry_patch"));
+    }
+
+    #[test]
+    fn a_new_session_is_written_with_the_first_answer() {
+        let mut store = MemoryStore::default();
+        let value = |text: &str| Value::parse(text.as_bytes()).unwrap();
+        let mut created = Opened::create(value(HEADER), Vec::new(), &mut store, Release::V0_17);
+        created.append(value(ASK), &mut store);
+        assert!(created.set_name(JsStr::from("N"), NameSource::User, &mut store));
+        assert!(!created.on_disk() && created.file().is_empty());
+        created.append(value(REPLAY), &mut store);
+        let header = HEADER.replace("\"/w\"", r#""/w","title":"N","titleSource":"user""#);
+        assert_eq!(text(&created), format!("{header}\n{ASK}\n{REPLAY}\n"));
+        created.append(value(ASK), &mut store);
+        assert_eq!(text(&created), format!("{header}\n{ASK}\n{REPLAY}\n{ASK}\n"));
+        assert!(created.leaf().is_str("a"));
     }
 
     #[test]
