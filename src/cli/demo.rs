@@ -7,6 +7,8 @@ use crate::corpus::sample;
 use crate::fsys::Real;
 use crate::fsys::plant::plant;
 use crate::report;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 /// Arguments of `demo`.
@@ -27,7 +29,11 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let root = match &args.keep {
         Some(folder) => console.environment.current_dir.join(folder),
         None => {
-            temporary = tempfile::Builder::new().prefix("gjc-fsck-demo-").tempdir().map_err(Failure::Output)?;
+            temporary = tempfile::Builder::new()
+                .prefix("gjc-fsck-demo-")
+                .permissions(Permissions::from_mode(0o700))
+                .tempdir()
+                .map_err(Failure::Output)?;
             temporary.path().to_owned()
         }
     };

@@ -248,6 +248,8 @@ pub struct Outcome {
     pub path: Arc<str>,
     /// Session id of the header.
     pub id: Option<String>,
+    /// Workspace of the header, patches included, as text.
+    pub cwd: Option<String>,
     /// Version that gjc takes the file for (1 when the header names none).
     pub version: Option<i64>,
     /// Letter of a reader (spec 01 §2) or operation (`list`), and its exact answer; in the order they were asked.

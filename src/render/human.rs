@@ -95,10 +95,16 @@ impl<'a> Page<'a> {
         let said = if said.is_empty() { String::new() } else { format!(": {}", said.join(", ")) };
         self.line(&format!("{sign}{said}"));
         let transcripts = counted(summary.transcripts, "transcript", "transcripts");
-        match (summary.transcripts, summary.refused) {
-            (0, _) => {}
-            (_, 0) => self.line(&format!("  {transcripts} checked")),
-            (_, refused) => self.line(&format!("  {refused} of {transcripts} cannot be resumed")),
+        match (summary.transcripts, summary.refused, summary.blocked) {
+            (0, _, _) => {}
+            (_, 0, 0) => self.line(&format!("  {transcripts} checked")),
+            (_, refused, 0) => self.line(&format!("  {refused} of {transcripts} cannot be resumed")),
+            (_, 0, blocked) => self.line(&format!("  {blocked} of {transcripts} cannot be reached: gjc refuses the workspace")),
+            (_, refused, blocked) => {
+                self.line(&format!(
+                    "  {refused} of {transcripts} cannot be resumed, {blocked} cannot be reached: gjc refuses the workspace"
+                ));
+            }
         }
     }
 
@@ -206,10 +212,18 @@ impl<'a> Page<'a> {
     fn file(&mut self, path: &str) {
         let shown = if path.is_empty() { ".".into() } else { plain(path) };
         self.title(&self.palette.strong(&shown));
-        let answer = self.report.transcripts.iter().find(|transcript| transcript.path == path).map(answer);
-        if let Some(answer) = answer.filter(|answer| !answer.is_empty()) {
+        let known = self.report.transcripts.iter().find(|transcript| transcript.path == path).map(answer);
+        if let Some(answer) = known.or_else(|| self.workspace(path)).filter(|answer| !answer.is_empty()) {
             self.line(&format!("  {}", self.palette.faint(&answer)));
         }
+    }
+
+    /// The workspace of a scope that a path lies in, as its transcripts name it: a digest tells nobody anything.
+    fn workspace(&self, path: &str) -> Option<String> {
+        let mut parts = path.split('/').skip_while(|part| !part.starts_with("v2-"));
+        let scope = parts.next()?;
+        let within = |transcript: &&Transcript| transcript.path.split('/').any(|part| part == scope);
+        self.report.transcripts.iter().filter(within).find_map(|transcript| transcript.cwd.as_deref()).map(|cwd| plain(cwd).into_owned())
     }
 
     /// Findings of one code in one file: the first, and where the others are.
@@ -333,11 +347,17 @@ fn place(entry: &Entry) -> String {
 
 /// What gjc answers for a transcript, in words.
 fn answer(transcript: &Transcript) -> String {
-    match transcript.verdicts.get("S").map(String::as_str) {
-        None => String::new(),
-        Some("resumable") => "can be resumed".to_owned(),
-        Some("terminal") => "can be resumed (with a new prompt)".to_owned(),
-        Some(reason) => format!("gjc refuses to resume it: {}", plain(reason)),
+    let answer = match (transcript.verdicts.get("S").map(String::as_str), transcript.blocked_by) {
+        (None, None) => String::new(),
+        (Some("resumable"), None) => "can be resumed".to_owned(),
+        (Some("terminal"), None) => "can be resumed (with a new prompt)".to_owned(),
+        (None | Some("resumable" | "terminal"), Some(code)) => format!("gjc refuses its whole workspace: {code}"),
+        (Some(reason), _) => format!("gjc refuses to resume it: {}", plain(reason)),
+    };
+    match &transcript.cwd {
+        Some(cwd) if answer.is_empty() => plain(cwd).into_owned(),
+        Some(cwd) => format!("{} · {answer}", plain(cwd)),
+        None => answer,
     }
 }
 

@@ -1,6 +1,7 @@
 //! From what the checks pushed to a [`Report`]: filter, override, order, count.
 
 use super::{Blobs, CheckedFor, Entry, Related, Report, SCHEMA, Settings, Status, Summary, Tool, Transcript, Verdict};
+use crate::agent::layout::BINDING;
 use crate::check;
 use crate::finding::{Class, Code, Finding, Gauge, Outcome, Place, Release, Releases, Role, Severity};
 use sha2::{Digest, Sha256};
@@ -33,7 +34,8 @@ pub fn build(audit: Audit, settings: &Settings) -> Report {
     entries.sort_by(|a, b| order(a).cmp(&order(b)));
     entries.dedup();
 
-    let mut transcripts: Vec<Transcript> = audit.outcomes.into_iter().map(transcript).collect();
+    let blocks = blocks(&entries);
+    let mut transcripts: Vec<Transcript> = audit.outcomes.into_iter().map(|outcome| transcript(outcome, &blocks)).collect();
     transcripts.sort_by(|a, b| a.path.cmp(&b.path));
     let mut gauges = audit.gauges;
     gauges.sort_by(|a, b| (a.name, &a.path, a.unit, a.used, a.limit).cmp(&(b.name, &b.path, b.unit, b.used, b.limit)));
@@ -131,14 +133,42 @@ fn fingerprint(code: &Code, place: &Place, record: Option<[u8; 32]>) -> String {
     data_encoding::HEXLOWER.encode(&hash.finalize())
 }
 
-fn transcript(outcome: Outcome) -> Transcript {
-    let Outcome { path, id, version, verdicts } = outcome;
-    Transcript { path: path.to_string(), id, version, verdicts: verdicts.into_iter().collect() }
+fn transcript(outcome: Outcome, blocks: &BTreeMap<&str, &'static str>) -> Transcript {
+    let Outcome { path, id, cwd, version, verdicts } = outcome;
+    let blocked_by = folders(&path).find_map(|folder| blocks.get(folder).copied());
+    Transcript { path: path.to_string(), id, cwd, version, verdicts: verdicts.into_iter().collect(), blocked_by }
+}
+
+/// Folders whose sessions gjc does not reach, and the first code that says why: an error whose verdict is that the scope
+/// does not resolve (spec 05), on the folder itself or on its binding.
+fn blocks(entries: &[Entry]) -> BTreeMap<&str, &'static str> {
+    let mut blocks = BTreeMap::new();
+    for entry in entries.iter().filter(|entry| entry.code.severity == Severity::Error && entry.code.verdict.starts_with("resolve")) {
+        let folder = match entry.path.strip_suffix(BINDING) {
+            Some(scope) => scope.strip_suffix('/').unwrap_or(scope),
+            None => &entry.path,
+        };
+        blocks.entry(folder).or_insert(entry.code.name);
+    }
+    blocks
+}
+
+/// The folders above a path, nearest first, down to the root (the empty path).
+fn folders(path: &str) -> impl Iterator<Item = &str> {
+    let above = |path: &str| path.rsplit_once('/').map_or("", |(folder, _)| folder).len();
+    let mut length = Some(path.len());
+    std::iter::from_fn(move || {
+        let here = &path[..length?];
+        let folder = &path[..above(here)];
+        length = if folder.is_empty() { None } else { Some(folder.len()) };
+        Some(folder)
+    })
 }
 
 fn summary(entries: &[Entry], transcripts: &[Transcript], settings: &Settings) -> Summary {
     let refused = transcripts.iter().filter(|transcript| transcript.refused()).count() as u64;
-    let mut summary = Summary { transcripts: transcripts.len() as u64, refused, ..Summary::default() };
+    let blocked = transcripts.iter().filter(|transcript| !transcript.refused() && transcript.blocked_by.is_some()).count() as u64;
+    let mut summary = Summary { transcripts: transcripts.len() as u64, refused, blocked, ..Summary::default() };
     let mut status = Status::CLEAN;
     let mut counts: BTreeMap<&'static str, u64> = BTreeMap::new();
     for entry in entries {
@@ -335,6 +365,31 @@ mod tests {
     fn the_same_finding_pushed_twice_is_reported_once() {
         let finding = Finding::new(code("json_syntax"), at("a", 1), "x");
         assert_eq!(report_of(vec![finding.clone(), finding], &Settings::default()).findings.len(), 1);
+    }
+
+    #[test]
+    fn an_error_of_a_scope_blocks_its_sessions_and_no_others() {
+        let outcome = |path: &str| Outcome { path: Arc::from(path), verdicts: vec![("S", "resumable".into())], ..Outcome::default() };
+        let place = |path: &str| Place { path: Arc::from(path), ..Place::default() };
+        let findings = vec![
+            Finding::new(code("binding_conflict"), place(&format!("sessions/v2-a/{BINDING}")), "x"),
+            Finding::new(code("mode_mismatch"), place("sessions/v2-b"), "x"),
+            Finding::new(code("binding_missing"), place("sessions/v2-c"), "x"),
+            Finding::new(code("acl_present"), place("sessions/v2-c/1.jsonl"), "x"),
+        ];
+        let outcomes = ["sessions/v2-a/1.jsonl", "sessions/v2-b/1.jsonl", "sessions/v2-bb/1.jsonl", "sessions/v2-c/1.jsonl"].map(outcome);
+        let report = build(Audit { findings, outcomes: outcomes.into(), ..Audit::default() }, &Settings::default());
+        let blocked: Vec<_> = report.transcripts.iter().map(|transcript| transcript.blocked_by).collect();
+        assert_eq!(blocked, [Some("binding_conflict"), Some("mode_mismatch"), None, None]);
+        assert_eq!((report.summary.blocked, report.summary.refused), (2, 0));
+    }
+
+    #[test]
+    fn an_error_of_the_root_blocks_every_session() {
+        let finding = Finding::new(code("owner_mismatch"), Place::default(), "x");
+        let outcome = Outcome { path: Arc::from("sessions/v2-a/1.jsonl"), ..Outcome::default() };
+        let report = build(Audit { findings: vec![finding], outcomes: vec![outcome], ..Audit::default() }, &Settings::default());
+        assert_eq!(report.transcripts[0].blocked_by, Some("owner_mismatch"));
     }
 
     #[test]

@@ -151,15 +151,20 @@ pub struct Related {
 
 /// One transcript and the answers of gjc's readers.
 #[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[serde(rename_all = "camelCase")]
 pub struct Transcript {
     /// Path relative to the root.
     pub path: String,
     /// Session id of the header.
     pub id: Option<String>,
+    /// Workspace that the session belongs to, by its header.
+    pub cwd: Option<String>,
     /// Version that gjc takes the file for.
     pub version: Option<i64>,
     /// Reader (a letter of spec 01 §2, or an operation) to its exact answer.
     pub verdicts: IndexMap<&'static str, String>,
+    /// The error for which gjc refuses the whole workspace, whatever the file says; its finding lies above the file.
+    pub blocked_by: Option<&'static str>,
 }
 
 /// Counts of a report, and what they mean.
@@ -169,6 +174,8 @@ pub struct Summary {
     pub transcripts: u64,
     /// Transcripts that gjc refuses to resume: reader S answers neither `resumable` nor `terminal`.
     pub refused: u64,
+    /// Other transcripts, which gjc does not reach because it refuses their workspace.
+    pub blocked: u64,
     /// Findings of severity error that are neither capacity nor transient.
     pub errors: u64,
     /// Warnings that are neither capacity nor transient.

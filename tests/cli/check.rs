@@ -30,7 +30,7 @@ fn one_job_and_two_jobs_write_the_same_bytes() {
 fn check_is_the_default_command() {
     let file = "corpus/field/01-torn-tail.jsonl";
     let (with, without) = (run(&["check", file]), run(&[file]));
-    assert_eq!(with, without);
+    assert!(with == without, "{}\n{}", out(&with), out(&without));
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn a_report_file_gets_the_same_report_and_is_replaced_by_the_next() {
     for _ in 0..2 {
         let run = run(&["corpus/field/01-torn-tail.jsonl", "--format", "json", "--output", &output]);
         assert_eq!(status(&run), 4);
-        assert_eq!(std::fs::read(&path).unwrap(), run.stdout);
+        assert!(std::fs::read(&path).unwrap() == run.stdout);
     }
 }
 

@@ -178,8 +178,8 @@ fn help_and_version_are_answers() {
 #[test]
 fn the_schema_that_is_printed_is_the_committed_one() {
     let committed = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/report.schema.json")).unwrap();
-    assert_eq!(run(&["schema"]).stdout, committed);
-    assert_eq!(run(&["schema", "report"]).stdout, committed);
+    assert!(run(&["schema"]).stdout == committed);
+    assert!(run(&["schema", "report"]).stdout == committed);
 }
 
 #[test]

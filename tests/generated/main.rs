@@ -68,6 +68,7 @@ fn full_report() -> report::Report {
         outcomes: vec![Outcome {
             path: Arc::from("sessions/a.jsonl"),
             id: None,
+            cwd: None,
             version: Some(5),
             verdicts: vec![("S", "malformed".into())],
         }],

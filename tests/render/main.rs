@@ -72,6 +72,7 @@ fn report() -> Report {
     let outcome = |path: &str, id: &str, version, answer: &str| Outcome {
         path: Arc::from(path),
         id: Some(id.into()),
+        cwd: Some("/w/demo".into()),
         version: Some(version),
         verdicts: vec![("L", "8 entries".into()), ("S", answer.into())],
     };

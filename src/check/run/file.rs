@@ -8,6 +8,7 @@ use crate::check::size;
 use crate::check::transcript::{self, Storage};
 use crate::finding::{Collected, Finding, Outcome, Sink};
 use crate::fsys::{Errno, Error, Refusal, Watched};
+use crate::json::JsStr;
 use crate::transcript::blobs::BlobSource;
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -202,6 +203,8 @@ fn pass(
         ..transcript::Options::lone(site.name(path), site.release)
     };
     let outcome = transcript::check(input, &options, sink)?;
+    let workspace = outcome.header.cwd.as_deref().map(|cwd| JsStr::from_wtf8(cwd).to_string());
     let header = Header { id: outcome.id.clone(), cwd: outcome.header.cwd, parent_session: outcome.header.parent_session };
-    Ok((Outcome { path: options.path, id: outcome.id, version: outcome.version, verdicts: outcome.verdicts }, header))
+    let path = options.path;
+    Ok((Outcome { path, id: outcome.id, cwd: workspace, version: outcome.version, verdicts: outcome.verdicts }, header))
 }
