@@ -15,6 +15,7 @@ use crate::json::view::len_utf16;
 use crate::json::{Kind, Node, View, Walk};
 use crate::transcript::blobs;
 use crate::transcript::entry::{EntryKind, Role};
+use crate::transcript::readers::bounded::{Refusal, Refused};
 
 /// Largest transcript that gjc loads whole and writes (spec 01 §1).
 pub const FILE_CAP: u64 = 134_217_728;
@@ -183,8 +184,9 @@ impl<'s> SizePass<'s> {
         self.size
     }
 
-    /// Reports how near the file is to its cap.
-    pub fn finish(self, sink: &mut dyn Sink) {
+    /// Reports how near the file is to its cap, or that it is above. `bounded` is the answer of reader R, when it was
+    /// asked: above the cap the bounded open is all that is left.
+    pub fn finish(self, bounded: Option<Result<(), Refused>>, sink: &mut dyn Sink) {
         sink.gauge(Gauge { name: "transcript_bytes", path: self.source.path.to_string(), used: self.size, limit: FILE_CAP, unit: "bytes" });
         if self.size > FILE_CAP / 10 * 9 && self.size <= FILE_CAP {
             let headroom = FILE_CAP - self.size;
@@ -194,12 +196,99 @@ impl<'s> SizePass<'s> {
                 format!("{} are left below the cap of {FILE_CAP}; the largest records are {}.", bytes(headroom), records.join(", "));
             sink.push(Finding::new(&codes::NEAR_PER_FILE_CAP, self.source.file(), message));
         }
+        if self.size > BOUNDED_CAP {
+            let message = format!("The file has {} bytes; gjc reads none above {BOUNDED_CAP}.", self.size);
+            sink.push(Finding::new(&codes::OVERSIZED, self.source.file(), message));
+        } else if let (true, Some(Err(Refused { refusal, line }))) = (self.size > FILE_CAP, bounded) {
+            let token = refusal.token();
+            let message =
+                format!("The file has {} bytes; above {FILE_CAP} only the bounded open is left, and it refuses ({token}).", self.size);
+            sink.push(Finding::new(&codes::OVERSIZED, self.source.file(), message));
+            let message = format!("The bounded open refuses line {line}: {}.", refusal_words(refusal));
+            sink.push(Finding::new(refusal_code(refusal), self.source.line(line), message));
+        }
+    }
+}
+
+fn refusal_code(refusal: Refusal) -> &'static Code {
+    match refusal {
+        Refusal::Unterminated => &codes::BOUNDED_SCAN_UNTERMINATED,
+        Refusal::OversizedLine => &codes::BOUNDED_SCAN_OVERSIZED_LINE,
+        Refusal::Malformed => &codes::BOUNDED_SCAN_MALFORMED,
+        Refusal::Unsupported => &codes::BOUNDED_SCAN_UNSUPPORTED,
+        Refusal::Branch => &codes::BOUNDED_SCAN_BRANCH,
+        Refusal::MissingParent => &codes::BOUNDED_SCAN_MISSING_PARENT,
+        Refusal::Duplicate => &codes::BOUNDED_SCAN_DUPLICATE,
+        Refusal::InvalidCompaction => &codes::BOUNDED_SCAN_INVALID_COMPACTION,
+    }
+}
+
+const fn refusal_words(refusal: Refusal) -> &'static str {
+    match refusal {
+        Refusal::Unterminated => "it has no line end",
+        Refusal::OversizedLine => "it has more than 8,388,608 bytes",
+        Refusal::Malformed => "it is no record with `type` and `id`",
+        Refusal::Unsupported => "the record fails the strict schema, or the header is not the only one of version 5",
+        Refusal::Branch => "the parent is not the entry before",
+        Refusal::MissingParent => "the parent was never seen",
+        Refusal::Duplicate => "the id was seen before",
+        Refusal::InvalidCompaction => "no compaction keeps from an entry that was seen before it",
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::finding::Collected;
+    use crate::json::jsonl::Strict;
+
+    /// What a file gives whose last line, of `len` bytes with its LF, begins at `offset`.
+    fn found(managed: bool, offset: u64, len: usize, bounded: Option<Result<(), Refused>>) -> Vec<String> {
+        let source = Source { path: "t.jsonl".into(), managed };
+        let raw = vec![b'x'; len - 1];
+        let line = Line { number: 9, offset, raw: &raw, text: &raw, has_lf: true, invalid_utf8: None, strict: Strict::Empty, value: None };
+        let mut sink = Collected::default();
+        let mut pass = SizePass::new(&source);
+        pass.line(&line, &mut sink);
+        pass.finish(bounded, &mut sink);
+        assert_eq!(sink.gauges[0].used, offset + len as u64);
+        sink.findings.iter().map(|finding| format!("{}@{}", finding.code.name, finding.place.line.unwrap_or_default())).collect()
+    }
+    const NOTHING: [&str; 0] = [];
+
+    #[test]
+    fn a_long_line_is_refused_in_managed_storage_and_may_come_there() {
+        let cap = usize::try_from(LINE_CAP).expect("the cap fits");
+        assert_eq!(found(true, 0, cap, None), NOTHING);
+        assert_eq!(found(true, 0, cap + 1, None), ["line_too_long@9"]);
+        assert_eq!(found(false, 0, cap + 1, None), ["line_too_long_for_managed@9"]);
+    }
+
+    #[test]
+    fn a_file_is_near_its_cap_above_nine_tenths_and_up_to_the_cap() {
+        assert_eq!(found(false, FILE_CAP / 10 * 9 - 10, 10, None), NOTHING);
+        assert_eq!(found(false, FILE_CAP / 10 * 9 - 9, 10, None), ["near_per_file_cap@0"]);
+        assert_eq!(found(false, FILE_CAP - 10, 10, Some(Ok(()))), ["near_per_file_cap@0"]);
+    }
+
+    #[test]
+    fn above_the_cap_the_bounded_open_decides_and_above_its_own_nothing_helps() {
+        assert_eq!(found(false, FILE_CAP - 9, 10, Some(Ok(()))), NOTHING);
+        for (refusal, code) in [
+            (Refusal::Unterminated, "bounded_scan_unterminated@3"),
+            (Refusal::OversizedLine, "bounded_scan_oversized_line@3"),
+            (Refusal::Malformed, "bounded_scan_malformed@3"),
+            (Refusal::Unsupported, "bounded_scan_unsupported@3"),
+            (Refusal::Branch, "bounded_scan_branch@3"),
+            (Refusal::MissingParent, "bounded_scan_missing_parent@3"),
+            (Refusal::Duplicate, "bounded_scan_duplicate@3"),
+            (Refusal::InvalidCompaction, "bounded_scan_invalid_compaction@3"),
+        ] {
+            assert_eq!(found(false, FILE_CAP, 10, Some(Err(Refused { refusal, line: 3 }))), ["oversized@0", code]);
+            assert_eq!(found(false, FILE_CAP - 10, 10, Some(Err(Refused { refusal, line: 3 }))), ["near_per_file_cap@0"]);
+        }
+        assert_eq!(found(false, BOUNDED_CAP, 10, Some(Ok(()))), ["oversized@0"]);
+    }
 
     #[test]
     fn canonical_base64_survives_decoding_and_encoding() {

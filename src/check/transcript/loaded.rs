@@ -3,15 +3,18 @@
 use super::{HeaderFacts, Options, Outcome, Passes, Source};
 use crate::check::header::Ending;
 use crate::check::line::LostIds;
+use crate::check::size::FILE_CAP;
 use crate::check::tree::{Forest, Graph};
 use crate::check::{context, entry, listing, migrate, tool_pairing, tree, verdict};
-use crate::finding::{Finding, Sink};
+use crate::finding::{Finding, Release, Sink};
+use crate::json::text::Encoding;
 use crate::json::{Value, View};
 use crate::transcript::context::{Context, Kept, settings::Settings};
 use crate::transcript::facts::Facts;
 use crate::transcript::hazard::Hazards;
 use crate::transcript::inspect::{self, Inspected, Reason, Verdict};
 use crate::transcript::load::Loaded;
+use crate::transcript::readers::first_line::{self, Star};
 use crate::transcript::schema::{Faults, Field};
 use crate::transcript::tree::{Leaf, Tree};
 use std::collections::HashSet;
@@ -19,7 +22,7 @@ use std::collections::HashSet;
 impl Passes<'_> {
     /// Reports what only the whole file can tell.
     pub(super) fn finish(self, options: &Options<'_>, sink: &mut verdict::Watch<'_>) -> Outcome {
-        let Passes { source, encoding, strict, managed, lines, loader, headers, patches, sizes, dialects, .. } = self;
+        let Passes { source, encoding, strict, managed, bounded, first_line, lines, loader, headers, patches, sizes, dialects, .. } = self;
         let lost_lines = lines.finish(sink);
         let size = sizes.size();
         let mut outcome = Outcome { size, ..Outcome::default() };
@@ -85,17 +88,42 @@ impl Passes<'_> {
         rest.check(&inspected, loads, sink);
         outcome.entry_ids = entry_ids(&inspected, version);
         outcome.counts.entries = inspected.loaded.as_ref().map_or(0, |loaded| loaded.entries.len() as u64);
-        sizes.finish(sink);
+        let bounded = bounded.filter(|_| size > FILE_CAP).map(|bounded| bounded.finish());
+        sizes.finish(bounded, sink);
 
         outcome.verdicts.push(("L", lenient));
         outcome.verdicts.push(("S", strict_answer(&inspected.verdict, size)));
+        if let Some(bounded) = bounded {
+            outcome.verdicts.push(("R", bounded.map_or_else(|refused| refused.refusal.token(), |()| "opens").to_owned()));
+        }
         if source.managed {
             let answer = if managed.finish(encoding).is_ok() { "opens" } else { "malformed" };
             outcome.verdicts.push(("M", answer.to_owned()));
         }
+        if encoding != Encoding::Utf16Le && size > 0 {
+            outcome.verdicts.extend(first_line_answers(&first_line.0, outcome.id.as_deref(), options.release));
+        }
         verdict::unexplained(source, &inspected.verdict, sink);
         outcome
     }
+}
+
+/// The exact answers of the readers that look at the first line alone.
+fn first_line_answers(line: &[u8], id: Option<&str>, release: Release) -> Vec<(&'static str, String)> {
+    let text = line.strip_suffix(b"\n").unwrap_or(line);
+    let bounded = if first_line::bounded_header(line).is_some() { "opens" } else { "malformed" };
+    let inventory = first_line::inventory(text).map_or_else(|failure| failure.to_string(), |_| "lists".to_owned());
+    let mut answers = vec![("H", bounded.to_owned()), ("I", inventory)];
+    if let (Some(id), Release::V0_17) = (id, release) {
+        let star = match first_line::picker_star(text, id.as_bytes()) {
+            Star::Append => "stars",
+            Star::Upgrade => "stars after an upgrade of the header",
+            Star::IdentityChanged => "Selected session identity changed.",
+            Star::OldFormat => "Session format requires an upgrade.",
+        };
+        answers.push(("K", star.to_owned()));
+    }
+    answers
 }
 
 /// The exact answer of reader S on the bytes.

@@ -26,7 +26,7 @@ use super::tool_pairing::Calls;
 use super::verdict::Watch;
 use super::{context, entry, migrate, patch, size, tree};
 use crate::finding::{Release, Sink};
-use crate::json::jsonl::{Event, Found, Lines};
+use crate::json::jsonl::{Event, Found, Line, Lines};
 use crate::json::text::Encoding;
 use crate::json::{Kind, View};
 use crate::transcript::blobs::BlobSource;
@@ -35,6 +35,8 @@ use crate::transcript::entry::{EntryKind, Role};
 use crate::transcript::facts::Facts;
 use crate::transcript::inspect::{self, StrictLines};
 use crate::transcript::load::{Loader, Outcome as Became};
+use crate::transcript::readers::bounded::Bounded;
+use crate::transcript::readers::first_line;
 use crate::transcript::readers::managed::Managed;
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -152,12 +154,29 @@ pub fn check<R: Read>(input: R, options: &Options<'_>, sink: &mut dyn Sink) -> i
     Ok(passes.finish(options, &mut sink))
 }
 
+/// The first line for the readers that look at nothing else; byte order mark and LF included.
+#[derive(Default)]
+struct FirstLine(Vec<u8>);
+
+impl FirstLine {
+    fn of(line: &Line<'_>) -> Self {
+        let mark: &[u8] = if line.offset > 0 { b"\xEF\xBB\xBF" } else { b"" };
+        let end: &[u8] = if line.has_lf { b"\n" } else { b"" };
+        // A longer line is refused by all of them, whatever it says.
+        let text = if line.raw.len() > first_line::HEADER_WINDOW { &line.raw[..first_line::HEADER_WINDOW] } else { line.raw };
+        FirstLine([mark, text, end].concat())
+    }
+}
+
 /// All passes over one file.
 struct Passes<'s> {
     source: &'s Source,
     encoding: Encoding,
     strict: StrictLines,
     managed: Managed,
+    /// Reader R, asked of what may be too large for S.
+    bounded: Option<Bounded>,
+    first_line: FirstLine,
     lines: LinePass<'s>,
     loader: Loader<Facts>,
     headers: HeaderPass<'s>,
@@ -181,6 +200,8 @@ impl<'s> Passes<'s> {
             encoding,
             strict: StrictLines::default(),
             managed: Managed::default(),
+            bounded: options.size.is_none_or(|size| size > size::FILE_CAP).then(Bounded::default),
+            first_line: FirstLine::default(),
             lines: LinePass::new(source),
             loader: Loader::new(strict.keeper(options.size.unwrap_or(u64::MAX)), options.release),
             headers: HeaderPass::new(source),
@@ -202,8 +223,14 @@ impl<'s> Passes<'s> {
         match event {
             Event::Line(line) => {
                 self.strict.line(line);
+                if line.number == 1 {
+                    self.first_line = FirstLine::of(line);
+                }
                 if self.source.managed {
                     self.managed.line(line);
+                }
+                if let Some(bounded) = &mut self.bounded {
+                    bounded.line(line);
                 }
                 self.sizes.line(line, sink);
                 self.headers.line(line);

@@ -3,6 +3,7 @@
 //! Stricter than everything else: one line a record, one chain of entries, no patches, a compaction. Memory is one line
 //! and the ids. gjc's own budgets of the scan are not known, so `bounded_scan_budget` is never answered here.
 
+use crate::json::jsonl;
 use crate::json::scan::{self, Outcome, skip_space};
 use crate::json::{Tape, View, text};
 use crate::transcript::entry::Role;
@@ -81,6 +82,50 @@ pub fn scan(input: impl Read) -> io::Result<Result<(), Refused>> {
         number += 1;
         if let Err(refusal) = chain.line(&line) {
             return Ok(Err(Refused { refusal, line: number }));
+        }
+    }
+}
+
+/// The scan over the lines of a stream that is read for other readers too. Feed it every line of
+/// [`Lines`](crate::json::jsonl::Lines) in order.
+#[derive(Default)]
+pub struct Bounded {
+    chain: Chain,
+    refused: Option<Refused>,
+    lines: u64,
+}
+
+impl Bounded {
+    /// Takes the next line.
+    pub fn line(&mut self, line: &jsonl::Line<'_>) {
+        self.lines = line.number;
+        if self.refused.is_none() {
+            self.refused = self.judge(line).err().map(|refusal| Refused { refusal, line: line.number });
+        }
+    }
+
+    fn judge(&mut self, line: &jsonl::Line<'_>) -> Result<(), Refusal> {
+        if line.raw.len() as u64 + u64::from(line.has_lf) > LONGEST_LINE {
+            return Err(Refusal::OversizedLine);
+        }
+        // A byte order mark, which the line leaves out, puts the header behind byte 0.
+        let marked = line.number == 1 && line.offset > 0;
+        match line.value {
+            _ if !line.has_lf => Err(Refusal::Unterminated),
+            Some(record) if !marked && line.invalid_utf8.is_none() => self.chain.record(record),
+            _ => Err(Refusal::Malformed),
+        }
+    }
+
+    /// The verdict, after the last line.
+    ///
+    /// # Errors
+    /// The first thing that makes the scan give up.
+    pub fn finish(&self) -> Result<(), Refused> {
+        match self.refused {
+            Some(refused) => Err(refused),
+            None if self.chain.compacted => Ok(()),
+            None => Err(Refused { refusal: Refusal::InvalidCompaction, line: self.lines }),
         }
     }
 }
@@ -209,7 +254,19 @@ mod tests {
     }
     fn refusal(lines: &[&str]) -> Option<(Refusal, u64)> {
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-        scan(text.as_bytes()).unwrap().err().map(|refused| (refused.refusal, refused.line))
+        let refused = scan(text.as_bytes()).unwrap();
+        assert_eq!(streamed(text.as_bytes()), refused, "the stream answers what the scan answers");
+        refused.err().map(|refused| (refused.refusal, refused.line))
+    }
+    fn streamed(text: &[u8]) -> Result<(), Refused> {
+        let mut lines = jsonl::Lines::new(text);
+        let mut bounded = Bounded::default();
+        while let Some(event) = lines.next().unwrap() {
+            if let jsonl::Event::Line(line) = event {
+                bounded.line(&line);
+            }
+        }
+        bounded.finish()
     }
 
     #[test]

@@ -1,0 +1,295 @@
+//! The check of a transcript where a lone file without a store does not reach: managed storage, a blob store, a budget,
+//! patches that replace what was wrong, verdicts of the readers.
+
+#![allow(clippy::unwrap_used, reason = "a test fails loudly")]
+
+use gjc_fsck::check::transcript::{Options, Outcome, Storage, check};
+use gjc_fsck::finding::{Collected, Finding, Release};
+use gjc_fsck::transcript::blobs::{BlobSink, BlobSource, MemoryStore, Stored, name_of};
+
+const HEADER: &str = r#"{"type":"session","version":5,"id":"s-1","timestamp":"2026-01-02T03:04:00.000Z","cwd":"/w"}"#;
+
+fn lone() -> Options<'static> {
+    Options::lone("t.jsonl", Release::V0_17)
+}
+
+fn run(text: &str, options: &Options<'_>) -> (Outcome, Vec<Finding>) {
+    let mut sink = Collected::default();
+    let outcome = check(text.as_bytes(), options, &mut sink).unwrap();
+    (outcome, sink.findings)
+}
+
+fn codes(text: &str, options: &Options<'_>) -> Vec<&'static str> {
+    run(text, options).1.iter().map(|finding| finding.code.name).collect()
+}
+
+fn lines(records: &[&str]) -> String {
+    records.iter().map(|record| format!("{record}\n")).collect()
+}
+
+fn message(id: &str, parent: &str, message: &str) -> String {
+    format!(r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2026-01-02T03:04:01.000Z","message":{message}}}"#)
+}
+
+fn user(id: &str, parent: &str, content: &str) -> String {
+    message(id, parent, &format!(r#"{{"role":"user","content":{content},"timestamp":1}}"#))
+}
+
+mod managed {
+    use super::*;
+
+    fn options() -> Options<'static> {
+        Options { storage: Storage::Managed, file_name: Some("2026-01-02T03-04-00-000Z_s-1.jsonl"), ..lone() }
+    }
+
+    #[test]
+    fn a_file_named_as_gjc_names_it_is_clean() {
+        assert_eq!(codes(&lines(&[HEADER, &user("a", "null", "\"x\"")]), &options()), [""; 0]);
+    }
+
+    #[test]
+    fn a_blank_line_of_cr_lf_is_refused() {
+        let text = format!("{HEADER}\n\r\n{}\n", user("a", "null", "\"x\""));
+        let (outcome, findings) = run(&text, &options());
+        assert_eq!(findings.iter().map(|f| f.code.name).collect::<Vec<_>>(), ["crlf_blank_line"]);
+        assert!(outcome.verdicts.contains(&("S", "resumable".to_owned())));
+        assert!(outcome.verdicts.contains(&("M", "malformed".to_owned())));
+    }
+
+    #[test]
+    fn a_name_that_says_something_else_than_the_header_is_told() {
+        let text = lines(&[HEADER]);
+        for (name, what) in [
+            ("2026-01-02T03-04-00-000Z_s-2.jsonl", "the id differs"),
+            ("2026-01-02T03-04-00-001Z_s-1.jsonl", "the time differs"),
+            ("x.jsonl", "the time and id differ"),
+        ] {
+            let (_, findings) = run(&text, &Options { file_name: Some(name), ..options() });
+            assert_eq!(findings.len(), 1, "{name}");
+            assert_eq!(findings[0].code.name, "filename_header_mismatch");
+            assert!(findings[0].message.contains(what), "{name}: {}", findings[0].message);
+        }
+        assert_eq!(codes(&text, &Options { storage: Storage::Lone, file_name: Some("x.jsonl"), ..options() }), [""; 0]);
+    }
+
+    #[test]
+    fn a_header_must_end_within_65536_bytes() {
+        let header = |length: usize| {
+            let head = HEADER.trim_end_matches('}');
+            let pad = length - head.len() - r#","pad":""}"#.len() - 1;
+            format!("{head},\"pad\":\"{}\"}}\n", "p".repeat(pad))
+        };
+        assert_eq!(header(65_536).len(), 65_536);
+        assert_eq!(codes(&header(65_536), &options()), [""; 0]);
+        assert_eq!(codes(&header(65_537), &options()), ["header_line_too_long"]);
+        assert_eq!(codes(&header(65_537), &lone()), [""; 0]);
+    }
+}
+
+mod blobs {
+    use super::*;
+
+    struct Store(MemoryStore);
+    impl Store {
+        fn with(blobs: &[&[u8]]) -> Store {
+            let mut store = MemoryStore::default();
+            blobs.iter().for_each(|bytes| assert!(store.put(&name_of(bytes), bytes)));
+            Store(store)
+        }
+        fn found(&self, text: &str) -> Vec<&'static str> {
+            codes(text, &Options { store: Some(&self.0), ..lone() })
+        }
+    }
+
+    fn image(reference: &str) -> String {
+        lines(&[HEADER, &user("a", "null", &format!(r#"[{{"type":"image","data":"{reference}","mimeType":"image/png"}}]"#))])
+    }
+
+    #[test]
+    fn a_reference_needs_its_blob_only_where_a_store_is_known() {
+        let text = image(&format!("blob:sha256:{}", name_of(b"png")));
+        assert_eq!(codes(&text, &lone()), [""; 0]);
+        assert_eq!(Store::with(&[]).found(&text), ["blob_missing"]);
+        assert_eq!(Store::with(&[b"png"]).found(&text), [""; 0]);
+    }
+
+    #[test]
+    fn a_blob_is_missed_once_an_entry_and_name() {
+        let name = name_of(b"png");
+        let block = format!(r#"{{"type":"image","data":"blob:sha256:{name}","mimeType":"image/png"}}"#);
+        let text = lines(&[HEADER, &user("a", "null", &format!("[{block},{block}]")), &user("b", "\"a\"", &format!("[{block}]"))]);
+        assert_eq!(Store::with(&[]).found(&text), ["blob_missing", "blob_missing"]);
+    }
+
+    /// A store whose one blob has other bytes than its name says.
+    struct Damaged(String);
+    impl BlobSource for Damaged {
+        fn stored(&self, name: &str) -> Stored {
+            if name == self.0 { Stored::File { size: 1 } } else { Stored::Missing }
+        }
+        fn intact(&self, name: &str) -> Option<bool> {
+            (name == self.0).then_some(false)
+        }
+        fn head(&self, _: &str, _: usize) -> Option<Vec<u8>> {
+            Some(b"?".to_vec())
+        }
+    }
+
+    #[test]
+    fn bytes_that_do_not_hash_to_their_name_are_told() {
+        let name = name_of(b"png");
+        let text = image(&format!("blob:sha256:{name}"));
+        assert_eq!(codes(&text, &Options { store: Some(&Damaged(name)), ..lone() }), ["blob_hash_mismatch"]);
+    }
+
+    #[test]
+    fn the_blob_of_an_image_url_is_a_data_url() {
+        let text = |bytes: &[u8]| {
+            let reference = format!("blob:sha256:{}", name_of(bytes));
+            lines(&[HEADER, &user("a", "null", &format!(r#"[{{"type":"input_image","image_url":{{"url":"{reference}"}}}}]"#))])
+        };
+        let good: &[u8] = b"data:image/png;base64,AAAA";
+        assert_eq!(Store::with(&[good]).found(&text(good)), [""; 0]);
+        for bad in [&b"data:image/png,AAAA"[..], b"png", b"data:image/png;base64,\xFF"] {
+            assert_eq!(Store::with(&[bad]).found(&text(bad)), ["blob_image_url_invalid"]);
+        }
+    }
+
+    fn spilled(bytes: &[u8], encoding: &str) -> String {
+        let name = name_of(bytes);
+        let payload = format!(
+            r#"{{"kind":"cold_spill","ref":"blob:sha256:{name}","encoding":"{encoding}","originalChars":2000,"sha256":"{name}","bytes":{}}}"#,
+            bytes.len()
+        );
+        let marker = format!(
+            r#"{{"evictedAt":1,"reason":"compacted_history","compactionEntryId":"c","firstKeptEntryId":"k","payloads":{{"message.content.0.text":{payload}}}}}"#
+        );
+        let content = r#"[{"type":"text","text":"[Compacted history content evicted to durable cold storage]"}]"#;
+        let record = user("a", "null", content);
+        lines(&[HEADER, &format!("{},\"evictedContent\":{marker}}}", record.trim_end_matches('}').to_owned() + "}")])
+    }
+
+    #[test]
+    fn evicted_text_needs_its_blob() {
+        let text = spilled(b"{}", "json");
+        assert_eq!(codes(&text, &lone()), [""; 0]);
+        assert_eq!(Store::with(&[b"{}"]).found(&text), [""; 0]);
+        assert_eq!(Store::with(&[]).found(&text), ["spill_blob_missing"]);
+        assert_eq!(Store::with(&[b"{"]).found(&spilled(b"{", "json")), ["spill_blob_missing"]);
+        assert_eq!(Store::with(&[b"{"]).found(&spilled(b"{", "utf8")), [""; 0]);
+        let damaged = Damaged(name_of(b"{}"));
+        assert_eq!(codes(&text, &Options { store: Some(&damaged), ..lone() }), ["spill_blob_missing"]);
+    }
+
+    #[test]
+    fn a_placeholder_says_whether_its_blob_is_back() {
+        let name = name_of(b"png");
+        let placeholder = format!("[Session resident imageData blob missing: sha256:{name}; original content unavailable]");
+        let text = lines(&[HEADER, &user("a", "null", &format!("\"{placeholder}\""))]);
+        let told = |store: Option<&dyn BlobSource>| run(&text, &Options { store, ..lone() }).1.remove(0).message;
+        assert!(told(Some(&Store::with(&[b"png"]).0)).ends_with("A blob of that hash exists."));
+        assert!(told(Some(&Store::with(&[]).0)).ends_with("No blob of that hash exists."));
+        assert!(told(None).ends_with("in place of the reference."));
+    }
+}
+
+mod patches {
+    use super::*;
+
+    fn patch(id: &str, message: &str) -> String {
+        format!(r#"{{"type":"entry_patch","entryId":"{id}","patch":{{"message":{message}}}}}"#)
+    }
+
+    #[test]
+    fn what_a_patch_replaced_is_not_judged() {
+        let bad = message("a", "null", r#"{"role":"robot","partialJson":1,"content":"blob:sha256:"}"#);
+        let good = r#"{"role":"user","content":"x"}"#;
+        assert_eq!(codes(&lines(&[HEADER, &bad]), &lone()), ["message_role_unknown", "transient_field_present"]);
+        assert_eq!(codes(&lines(&[HEADER, &bad, &patch("a", good)]), &lone()), [""; 0]);
+    }
+
+    #[test]
+    fn what_a_patch_brought_is_judged_where_it_stands() {
+        let text = lines(&[HEADER, &user("a", "null", "\"x\""), &patch("a", r#"{"role":"robot"}"#)]);
+        let (_, findings) = run(&text, &lone());
+        assert_eq!(findings.len(), 1);
+        assert_eq!((findings[0].code.name, findings[0].place.line), ("message_role_unknown", Some(3)));
+        assert_eq!(findings[0].place.pointer.as_deref(), Some("/patch/message/role"));
+        assert_eq!(findings[0].place.entry.as_deref(), Some("a"));
+    }
+
+    #[test]
+    fn a_patched_call_is_paired_as_it_is_now() {
+        let call = r#"{"role":"assistant","provider":"p","model":"m","content":[{"type":"toolCall","id":"c","name":"n","arguments":{}}]}"#;
+        let result = message("b", "\"a\"", r#"{"role":"toolResult","toolCallId":"c","toolName":"n","content":[],"isError":false}"#);
+        let base = [HEADER.to_owned(), message("a", "null", call), result];
+        let base: Vec<&str> = base.iter().map(String::as_str).collect();
+        assert_eq!(codes(&lines(&base), &lone()), [""; 0]);
+        let other = patch("a", &call.replace("\"c\"", "\"d\""));
+        let (_, findings) = run(&lines(&[&base[..], &[&other]].concat()), &lone());
+        let found: Vec<_> = findings.iter().map(|finding| (finding.code.name, finding.place.line)).collect();
+        assert_eq!(found, [("toolcall_unanswered", Some(2)), ("toolresult_orphan", Some(3))]);
+    }
+
+    #[test]
+    fn a_header_patch_mends_the_header() {
+        let header = HEADER.replace(r#","cwd":"/w""#, "");
+        assert_eq!(codes(&lines(&[&header]), &lone()), ["header_invalid"]);
+        assert_eq!(codes(&lines(&[&header, r#"{"type":"header_patch","patch":{"cwd":"/w"}}"#]), &lone()), [""; 0]);
+    }
+}
+
+#[test]
+fn a_context_above_the_budget_is_a_capacity_finding() {
+    let text = lines(&[HEADER, &user("a", "null", &format!("\"{}\"", "x".repeat(5000)))]);
+    let small = Options { budget: 10_000, ..lone() };
+    let (outcome, findings) = run(&text, &small);
+    assert_eq!(findings.iter().map(|f| f.code.name).collect::<Vec<_>>(), ["context_too_large"]);
+    assert!(outcome.verdicts.contains(&("S", "context_too_large".to_owned())));
+    assert_eq!(codes(&text, &Options { budget: 20_000, ..lone() }), [""; 0]);
+}
+
+#[test]
+fn when_nothing_loads_only_lines_header_sizes_and_dialect_speak() {
+    // Everything that entries, tree and blobs would say is there, behind a header without id.
+    let bad = message("a", "\"zzz\"", r#"{"role":"robot","partialJson":1,"content":[{"type":"image","data":"blob:sha256:x"}]}"#);
+    let header = HEADER.replace(r#""id":"s-1","#, "");
+    assert_eq!(codes(&lines(&[&header, &bad]), &lone()), ["header_invalid"]);
+    assert_eq!(codes(&lines(&[HEADER, &bad, "null"]), &lone()), ["null_record"]);
+}
+
+#[test]
+fn the_outcome_names_the_answers_of_the_readers() {
+    let (outcome, _) = run(&lines(&[HEADER, &user("a", "null", "\"x\"")]), &lone());
+    let answers: Vec<(&str, &str)> = outcome.verdicts.iter().map(|(reader, answer)| (*reader, answer.as_str())).collect();
+    let expect =
+        [("L", "loads 2 entries"), ("S", "resumable"), ("H", "opens"), ("I", "lists"), ("K", "stars after an upgrade of the header")];
+    assert_eq!(answers, expect);
+    assert_eq!((outcome.id.as_deref(), outcome.version), (Some("s-1"), Some(5)));
+    assert_eq!(outcome.entry_ids.iter().map(|id| &**id).collect::<Vec<_>>(), [b"a"]);
+    assert_eq!(outcome.header.cwd.as_deref(), Some(&b"/w"[..]));
+
+    let (outcome, _) = run("", &lone());
+    assert_eq!(outcome.verdicts, [("L", "[]".to_owned()), ("S", "malformed".to_owned())]);
+    let (outcome, _) = run(&lines(&[HEADER, "null"]), &lone());
+    assert!(outcome.verdicts[0].1.starts_with("throws: null is not an object"));
+}
+
+#[test]
+fn hostile_shapes_end_quickly() {
+    let deep = format!(
+        "{{\"type\":\"custom\",\"id\":\"a\",\"parentId\":null,\"timestamp\":\"2026-01-02T03:04:00.000Z\",\"customType\":\"x\",\"data\":{}{}}}",
+        "[".repeat(100_000),
+        "]".repeat(100_000)
+    );
+    assert_eq!(codes(&lines(&[HEADER, &deep]), &lone()), [""; 0]);
+    // Two writers by turns, each a chain of thousands of entries.
+    let mut text = lines(&[HEADER, &user("e0", "null", "\"x\"")]);
+    for number in 1..20_000usize {
+        let parent = if number < 3 { 0 } else { number - 2 };
+        text.push_str(&user(&format!("e{number}"), &format!("\"e{parent}\""), "\"x\""));
+        text.push('\n');
+    }
+    let found = codes(&text, &lone());
+    assert!(found.contains(&"interleaved_branches") && found.contains(&"unreachable_branch"), "{found:?}");
+}
