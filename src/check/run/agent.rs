@@ -13,8 +13,8 @@ use crate::check::{listing as listing_area, operational, scope, security};
 use crate::finding::{Finding, Sink};
 use crate::fsys::{Errno, Kind};
 use rayon::prelude::*;
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 /// Checks the agent directory. It is there and is a directory.
 pub fn check(work: &Work<'_>, location: &Location, agent: &Listing) -> Part {
@@ -30,6 +30,8 @@ pub fn check(work: &Work<'_>, location: &Location, agent: &Listing) -> Part {
     }
     misplaced(work, agent, "the agent directory", Where::LONE, &mut part);
     part.absorb(sessions(work, &location.sessions()));
+    work.settle(&mut part);
+    unlisted(site, &mut part);
     parents(site, &mut part);
     if let Some(blobs) = site.store {
         store::judge(site, blobs, Some(&part.references.clone()), &mut part);
@@ -94,17 +96,26 @@ fn entry(work: &Work<'_>, root: &Listing, object: &Object) -> Part {
         SessionsName::Legacy => work.plain(&path),
         SessionsName::Unknown | SessionsName::MalformedScope { .. } => {
             let mut part = work.plain(&path);
-            let workspaces: BTreeSet<String> = part
-                .headers
-                .iter()
-                .filter_map(|(_, header)| header.cwd.as_deref())
-                .map(|cwd| String::from_utf8_lossy(cwd).into_owned())
-                .collect();
-            scope::directory_name(site, &path, &workspaces, &mut part);
+            part.unlisted.push(path);
             part
         }
         // Owners of task artifacts and the quarantine are judged by their own areas.
         SessionsName::Reserved => part,
+    }
+}
+
+/// Directories that no listing visits, with the workspaces of what is in them: known when their transcripts were read.
+pub fn unlisted(site: &Site<'_>, part: &mut Part) {
+    let mut directories: BTreeMap<PathBuf, BTreeSet<String>> =
+        std::mem::take(&mut part.unlisted).into_iter().map(|directory| (directory, BTreeSet::new())).collect();
+    for (path, header) in &part.headers {
+        let directory = path.parent().and_then(|parent| directories.get_mut(parent));
+        if let (Some(workspaces), Some(cwd)) = (directory, header.cwd.as_deref()) {
+            workspaces.insert(String::from_utf8_lossy(cwd).into_owned());
+        }
+    }
+    for (directory, workspaces) in &directories {
+        scope::directory_name(site, directory, workspaces, part);
     }
 }
 

@@ -1,8 +1,10 @@
 //! Directories of sessions: scopes, legacy and other directories of the sessions root, and plain folders of transcripts.
+//!
+//! The walk judges what directories show and notes the files; [`Work::settle`] reads the files, all of them in parallel.
 
 use super::Site;
 use super::file::{self, Where};
-use super::part::{Part, Tally};
+use super::part::{Part, Tally, Task, TaskWork};
 use super::refs::ReferenceScan;
 use crate::agent::layout::{INTERNAL, RECOVERY, STAGING};
 use crate::agent::walk::{self, Listing, Object, Scope, Trouble};
@@ -90,38 +92,57 @@ impl<'a> Work<'a> {
             }
         });
         self.troubles(&troubles, &mut part);
-        self.check_all(&paths, Where::LONE, |_| true, &mut part);
+        self.note(paths, Where::LONE, |_| true, &mut part);
         part
     }
 
     /// One transcript outside a session directory.
     pub fn transcript(&self, path: &Path, at: Where) -> Part {
         let mut part = Part::default();
-        self.check_all(&[path.to_owned()], at, |_| false, &mut part);
+        self.note([path.to_owned()], at, |_| false, &mut part);
         part
     }
 
     /// The transcripts of a session directory. Links were reported, they are not followed.
     fn transcripts(&self, listing: &Listing, at: Where, part: &mut Part) {
         let named = listing.objects.iter().filter(|o| o.is_transcript_name());
-        let paths: Vec<PathBuf> = named.filter(|o| o.meta.kind != Kind::Symlink).map(|o| listing.path_of(o)).collect();
+        let paths = named.filter(|o| o.meta.kind != Kind::Symlink).map(|o| listing.path_of(o));
         // gjc's blob collection leaves hidden names out.
         let visible = |path: &Path| path.file_name().is_some_and(|name| !name.as_encoded_bytes().starts_with(b"."));
-        self.check_all(&paths, at, visible, part);
+        self.note(paths, at, visible, part);
     }
 
-    fn check_all(&self, paths: &[PathBuf], at: Where, scanned: impl Fn(&Path) -> bool, part: &mut Part) {
-        self.tally.expect(paths.len());
-        let checked: Vec<file::Checked> = paths
+    /// Notes transcripts.
+    fn note(&self, paths: impl IntoIterator<Item = PathBuf>, at: Where, scanned: impl Fn(&Path) -> bool, part: &mut Part) {
+        let before = part.tasks.len();
+        let task = |path: PathBuf| Task { work: TaskWork::Transcript { at, scanned: scanned(&path) }, path };
+        part.tasks.extend(paths.into_iter().map(task));
+        self.tally.expect(part.tasks.len() - before);
+    }
+
+    /// Reads the files that the walk noted. What they give comes in the order in which they were noted.
+    pub fn settle(&self, part: &mut Part) {
+        enum Done {
+            Checked(file::Checked, bool),
+            Searched(References),
+        }
+        let tasks = std::mem::take(&mut part.tasks);
+        let done: Vec<Done> = tasks
             .par_iter()
-            .map(|path| {
-                let checked = file::check(&self.site, path, at);
-                self.tally.done(checked.bytes);
-                checked
+            .map(|task| match task.work {
+                TaskWork::Transcript { at, scanned } => {
+                    let checked = file::check(&self.site, &task.path, at);
+                    self.tally.done(checked.bytes);
+                    Done::Checked(checked, scanned)
+                }
+                TaskWork::References => Done::Searched(references_of(&self.site, &task.path)),
             })
             .collect();
-        for (path, checked) in paths.iter().zip(checked) {
-            part.transcript(path, checked, scanned(path));
+        for (task, done) in tasks.iter().zip(done) {
+            match done {
+                Done::Checked(checked, scanned) => part.transcript(&task.path, checked, scanned),
+                Done::Searched(references) => part.references.merge(references),
+            }
         }
     }
 
@@ -159,18 +180,14 @@ impl<'a> Work<'a> {
             );
             self.troubles(&troubles, part);
         }
-        self.check_all(&transcripts, Where::LONE, |_| false, part);
-        self.references(&others, part);
+        self.note(transcripts, Where::LONE, |_| false, part);
+        self.search(others, part);
     }
 
-    /// Looks for references in files that are no transcripts.
-    fn references(&self, paths: &[PathBuf], part: &mut Part) {
-        if !self.all_references {
-            return;
-        }
-        let found: Vec<References> = paths.par_iter().map(|path| references_of(&self.site, path)).collect();
-        for references in found {
-            part.references.merge(references);
+    /// Notes files that are no transcripts and may refer to blobs.
+    fn search(&self, paths: Vec<PathBuf>, part: &mut Part) {
+        if self.all_references {
+            part.tasks.extend(paths.into_iter().map(|path| Task { path, work: TaskWork::References }));
         }
     }
 
@@ -197,7 +214,7 @@ impl<'a> Work<'a> {
         if !troubles.is_empty() {
             part.references.incomplete.push(root);
         }
-        self.references(&paths, part);
+        self.search(paths, part);
     }
 
     fn troubles(&self, troubles: &[Trouble], part: &mut Part) {

@@ -112,6 +112,9 @@ pub struct Progress {
     pub bytes: u64,
 }
 
+/// Stack of a worker thread.
+const STACK: usize = 16 << 20;
+
 /// Checks the targets. Never fails: what cannot be read is a finding (`agent_dir_missing`, `object_unreadable`, …).
 pub fn run(targets: Vec<Target>, options: &Options, fs: &dyn Fs, progress: &(dyn Fn(Progress) + Sync)) -> Run {
     let tally = Tally::new(progress);
@@ -129,8 +132,9 @@ pub fn run(targets: Vec<Target>, options: &Options, fs: &dyn Fs, progress: &(dyn
             run.outcomes.extend(part.outcomes);
         }
     };
-    // Without threads of its own a run is slower and says the same.
-    match rayon::ThreadPoolBuilder::new().num_threads(options.jobs.unwrap_or(0)).build() {
+    // Without threads of its own a run is slower and says the same. A worker that waits takes other work on top of its
+    // stack, hence the size.
+    match rayon::ThreadPoolBuilder::new().num_threads(options.jobs.unwrap_or(0)).stack_size(STACK).build() {
         Ok(pool) => pool.install(work),
         Err(_) => work(),
     }
@@ -280,6 +284,8 @@ impl<'a> Checker<'a> {
             Shape::Legacy => work.plain(&real),
             Shape::Folder | Shape::Agent => work.folder(&real),
         });
+        work.settle(&mut part);
+        agent::unlisted(&site, &mut part);
         // Owners and modes matter in managed storage; a folder of transcripts belongs to whom it may.
         part.speaks_for = (shape != Shape::Folder).then_some(speaks_for);
         part
@@ -295,6 +301,7 @@ impl<'a> Checker<'a> {
         let site = Site { prefix: self.name, store: store.as_ref(), ..self.site(path, self.options.uid) };
         let work = Work { site, tally: self.tally, all_references: false };
         part.absorb(work.transcript(path, if managed { Where::MANAGED } else { Where::LONE }));
+        work.settle(&mut part);
         part
     }
 

@@ -1,6 +1,6 @@
 //! What a part of a run gathers, and how parts come together: in order of path, whatever thread was first.
 
-use super::file::{Checked, Header};
+use super::file::{Checked, Header, Where};
 use super::{Progress, Why};
 use crate::check::blob::store::References;
 use crate::finding::{Finding, Gauge, Outcome, Sink};
@@ -20,10 +20,38 @@ pub struct Part {
     pub headers: Vec<(PathBuf, Header)>,
     /// Blob references.
     pub references: References,
+    /// Files that the walk found and that were not read yet.
+    pub tasks: Vec<Task>,
+    /// Directories of the sessions root that no listing visits.
+    pub unlisted: Vec<PathBuf>,
     /// Whom the check of this target speaks for.
     pub speaks_for: Option<(u32, Why)>,
     /// The blob store that was looked at.
     pub store: Option<String>,
+}
+
+/// A file that is to be read. Directories are walked first and files read afterwards, all of them in one parallel sweep:
+/// parallel work inside parallel work could nest as deep as there are directories.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Task {
+    /// The file.
+    pub path: PathBuf,
+    /// What is done with it.
+    pub work: TaskWork,
+}
+
+/// What is done with a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TaskWork {
+    /// It is checked as a transcript.
+    Transcript {
+        /// Where it lies.
+        at: Where,
+        /// Whether gjc's blob collection scans it for references.
+        scanned: bool,
+    },
+    /// It is searched for blob references.
+    References,
 }
 
 impl Sink for Part {
@@ -43,6 +71,8 @@ impl Part {
         self.outcomes.extend(other.outcomes);
         self.headers.extend(other.headers);
         self.references.merge(other.references);
+        self.tasks.extend(other.tasks);
+        self.unlisted.extend(other.unlisted);
         self.speaks_for = self.speaks_for.or(other.speaks_for);
         if self.store.is_none() {
             self.store = other.store;

@@ -1,0 +1,332 @@
+//! The check of a whole agent directory on the real file system: every tree of `tests/vectors/trees` is built, checked and
+//! compared; hostile trees; and the promise that checking changes nothing.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test reads its own files and tells what it found"
+)]
+
+#[path = "support/tree.rs"]
+mod tree;
+
+use gjc_fsck::agent::layout::BINDING;
+use gjc_fsck::agent::locate::Location;
+use gjc_fsck::check::run::{Depth, Options, Run, Target, run};
+use gjc_fsck::finding::{Finding, Release, Severity};
+use gjc_fsck::fsys::Real;
+use rustix::fs::FileType;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tree::Tree;
+
+fn options(jobs: usize) -> Options {
+    Options {
+        release: Release::V0_15,
+        depth: Depth::Full,
+        blobs: None,
+        assume_root: None,
+        as_uid: None,
+        uid: rustix::process::geteuid().as_raw(),
+        jobs: Some(jobs),
+        now_ns: i128::from(tree::now_ms()) * 1_000_000,
+        current_dir: "/".into(),
+    }
+}
+
+fn checked(path: &Path, jobs: usize) -> Run {
+    run(vec![Target::Path(path.to_owned())], &options(jobs), &Real, &|_| {})
+}
+
+/// Everything that checking could leave behind in one object. Access times are left out: this test reads too.
+#[derive(PartialEq, Debug)]
+struct Facts {
+    object: (u64, u64),
+    mode: u32,
+    links: u64,
+    owner: u32,
+    size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+    bytes: Vec<u8>,
+}
+
+fn snapshot(root: &Path) -> BTreeMap<PathBuf, Facts> {
+    let mut all = BTreeMap::new();
+    let mut pending = vec![root.to_owned()];
+    while let Some(path) = pending.pop() {
+        let meta = std::fs::symlink_metadata(&path).unwrap();
+        if meta.is_dir()
+            && let Ok(entries) = std::fs::read_dir(&path)
+        {
+            pending.extend(entries.map(|entry| entry.unwrap().path()));
+        }
+        let small = meta.is_file() && meta.size() < 1 << 20;
+        let facts = Facts {
+            object: (meta.dev(), meta.ino()),
+            mode: meta.mode(),
+            links: meta.nlink(),
+            owner: meta.uid(),
+            size: meta.size(),
+            modified: (meta.mtime(), meta.mtime_nsec()),
+            changed: (meta.ctime(), meta.ctime_nsec()),
+            bytes: if small { std::fs::read(&path).unwrap_or_default() } else { Vec::new() },
+        };
+        all.insert(path, facts);
+    }
+    all
+}
+
+fn cases() -> Vec<Value> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/trees");
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    paths.sort();
+    paths.iter().map(|path| serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()).collect()
+}
+
+/// Codes that say that gjc does not resolve a scope, when they stand at the scope directory or at its binding.
+const REFUSES_SCOPE: [&str; 14] = [
+    "binding_invalid",
+    "binding_conflict",
+    "mode_mismatch",
+    "owner_mismatch",
+    "reparse_point",
+    "hard_linked_protocol_file",
+    "special_file",
+    "object_unreadable",
+    "acl_present",
+    "acl_malformed",
+    "acl_denied",
+    "acl_io_error",
+    "acl_unknown",
+    "acl_verify_failed",
+];
+
+/// Whether the findings say that the scope of a workspace does not resolve.
+fn refuses(findings: &[Finding], scope: &str) -> bool {
+    let at = [format!("sessions/{scope}"), format!("sessions/{scope}/{BINDING}")];
+    findings.iter().any(|f| {
+        f.code.name == "sessions_root_unavailable"
+            || (REFUSES_SCOPE.contains(&f.code.name) && at.iter().any(|path| **path == *f.place.path))
+    })
+}
+
+/// What one recorded tree showed.
+#[derive(Default)]
+struct Seen {
+    resolved: usize,
+    refused: usize,
+    wrong: Vec<String>,
+}
+
+/// For every recorded tree: the check ends, changes nothing, says the same with one thread and with four, agrees with
+/// what gjc answered to `resolve`, and calls the healthy ones healthy.
+#[test]
+fn every_recorded_tree() {
+    let cases = cases();
+    // Threads of its own: a run inside another run's workers would wait on top of them.
+    let next = AtomicUsize::new(0);
+    let work = || std::iter::from_fn(|| cases.get(next.fetch_add(1, Ordering::Relaxed))).map(recorded_tree).collect::<Vec<_>>();
+    let seen: Vec<Seen> = std::thread::scope(|threads| {
+        let workers: Vec<_> = (0..4).map(|_| threads.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+    });
+    let wrong: Vec<&String> = seen.iter().flat_map(|seen| &seen.wrong).collect();
+    wrong.iter().for_each(|line| println!("{line}"));
+    let (resolved, refused) = seen.iter().fold((0, 0), |(a, b), seen| (a + seen.resolved, b + seen.refused));
+    println!("resolved {resolved}, refused {refused}");
+    assert!(resolved > 90 && refused > 50, "the recorded answers were compared");
+    assert_eq!(wrong.len(), 0);
+}
+
+fn recorded_tree(case: &Value) -> Seen {
+    let mut seen = Seen::default();
+    let name = case["name"].as_str().unwrap();
+    let Ok(tree) = std::panic::catch_unwind(|| Tree::of_case(case)) else {
+        assert!(case["requires"].is_array(), "{name}: the tree cannot be built");
+        println!("{name}: skipped, the file system has no POSIX ACLs");
+        return seen;
+    };
+    let agent = tree.root.join("agent");
+    let own = |jobs| run(vec![Target::Agent(Location::explicit(agent.clone()))], &options(jobs), &Real, &|_| {});
+    let before = snapshot(&tree.root);
+    let (one, four) = (own(1), own(4));
+    if before != snapshot(&tree.root) {
+        seen.wrong.push(format!("{name}: the check changed the tree"));
+    }
+    if one.findings != four.findings || one.outcomes != four.outcomes {
+        seen.wrong.push(format!("{name}: the number of threads shows"));
+    }
+    let (asks, expects) = (case["ask"].as_array().unwrap(), case["expect"].as_array().unwrap());
+    for (ask, expect) in asks.iter().zip(expects) {
+        if ask["op"] == "apply" || expect["changed"] == true {
+            break;
+        }
+        let (true, Some(cwd)) = (ask["op"] == "resolve", ask["cwd"].as_str()) else { continue };
+        // A cwd without identity has no scope that anything could be said of.
+        if matches!(expect["code"].as_str(), Some("cwd_missing" | "cwd_not_directory" | "identity_unavailable")) {
+            continue;
+        }
+        let scope = format!("v2-{}", tree.expand(&format!("{{{{digest:{cwd}}}}}")));
+        let theirs = expect["kind"] == "error";
+        if refuses(&one.findings, &scope) != theirs {
+            seen.wrong.push(format!("{name}: gjc {expect}, the check says {:?}", said(&one)));
+        }
+        if theirs { seen.refused += 1 } else { seen.resolved += 1 }
+    }
+    // An absent agent directory is healthy for gjc, which makes it; there is nothing to check.
+    let healthy = case["area"] == "healthy" && name != "healthy-agent-dir-absent";
+    if healthy && one.findings.iter().any(|f| f.severity == Severity::Error) {
+        seen.wrong.push(format!("{name} is healthy, the check says {:?}", said(&one)));
+    }
+    seen
+}
+
+fn said(run: &Run) -> Vec<String> {
+    run.findings.iter().map(|f| format!("{} {}", f.code.name, f.place.path)).collect()
+}
+
+/// A folder that goes away, by its real path.
+fn folder() -> (tempfile::TempDir, PathBuf) {
+    let temp = tempfile::tempdir().unwrap();
+    let path = std::fs::canonicalize(temp.path()).unwrap();
+    (temp, path)
+}
+
+fn mode(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// An agent directory with a legacy directory that can hold anything.
+fn hostile() -> (tempfile::TempDir, PathBuf, PathBuf) {
+    let (temp, root) = folder();
+    let sessions = root.join("agent/sessions/--x--");
+    std::fs::create_dir_all(&sessions).unwrap();
+    for directory in ["agent", "agent/sessions"] {
+        mode(&root.join(directory), 0o700);
+    }
+    (temp, root.join("agent"), sessions)
+}
+
+fn special(path: &Path, kind: FileType) {
+    rustix::fs::mknodat(rustix::fs::CWD, path, kind, rustix::fs::Mode::RUSR, 0).unwrap();
+}
+
+#[test]
+fn fifos_and_sockets_are_never_waited_for() {
+    let (_temp, agent, sessions) = hostile();
+    special(&sessions.join("a.jsonl"), FileType::Fifo);
+    special(&sessions.join("b.jsonl"), FileType::Socket);
+    std::fs::create_dir(sessions.join("c")).unwrap();
+    special(&sessions.join("c/0.bash.log"), FileType::Fifo);
+    special(&agent.join("blobs"), FileType::Fifo);
+    let codes: Vec<&str> = checked(&agent, 2).findings.iter().map(|f| f.code.name).collect();
+    assert_eq!(codes.iter().filter(|code| **code == "special_file").count(), 4, "{codes:?}");
+}
+
+#[test]
+fn links_at_every_component_lead_nowhere() {
+    let (_temp, agent, sessions) = hostile();
+    let secret = agent.with_file_name("secret");
+    std::fs::create_dir_all(secret.join("--y--")).unwrap();
+    std::fs::write(secret.join("t.jsonl"), "{ SECRET").unwrap();
+    std::fs::write(secret.join("--y--/t.jsonl"), "{ SECRET").unwrap();
+    let scope = "v2-5rv7jbgitapagoa4ocoosggzxmdsobetnarxtc2pjcty2dxyl2yq";
+    symlink(secret.join("t.jsonl"), sessions.join("t.jsonl")).unwrap();
+    symlink(&secret, sessions.join("artifacts")).unwrap();
+    symlink(secret.join("--y--"), agent.join("sessions/--y--")).unwrap();
+    symlink(&secret, agent.join("sessions").join(scope)).unwrap();
+    symlink(&secret, agent.join("blobs")).unwrap();
+    symlink(&secret, agent.join(".gjc-recovery")).unwrap();
+    symlink("t.jsonl", sessions.join("loop.jsonl")).unwrap();
+    let run = checked(&agent, 2);
+    assert_eq!(run.outcomes.len(), 0, "nothing behind a link was read: {:?}", run.outcomes);
+    let said = said(&run);
+    for expected in [
+        "symlinked_transcript sessions/--x--/t.jsonl".to_owned(),
+        "symlinked_transcript sessions/--x--/loop.jsonl".to_owned(),
+        format!("reparse_point sessions/{scope}"),
+        "recovery_dir_invalid .gjc-recovery".to_owned(),
+        "blob_foreign_entry blobs".to_owned(),
+    ] {
+        assert!(said.contains(&expected), "{expected} in {said:?}");
+    }
+    assert!(run.findings.iter().all(|f| !f.message.contains("SECRET")));
+
+    std::fs::rename(agent.join("sessions"), agent.with_file_name("moved")).unwrap();
+    symlink(agent.with_file_name("moved"), agent.join("sessions")).unwrap();
+    let run = checked(&agent, 2);
+    assert!(run.outcomes.is_empty() && self::said(&run).contains(&"sessions_root_unavailable sessions".to_owned()));
+}
+
+#[test]
+fn names_and_depths_beyond_the_usual() {
+    let (_temp, agent, sessions) = hostile();
+    std::fs::write(sessions.join(OsString::from_vec(b"bad-\xff.jsonl".to_vec())), "").unwrap();
+    std::fs::write(sessions.join("new\nline.jsonl"), "").unwrap();
+    let mut deep = sessions.join("artifacts");
+    for _ in 0..80 {
+        deep.push("d");
+    }
+    std::fs::create_dir_all(&deep).unwrap();
+    let run = checked(&agent, 2);
+    let said = said(&run);
+    assert!(said.contains(&"name_not_utf8 sessions/--x--/bad-\\xff.jsonl".to_owned()), "{said:?}");
+    assert!(said.iter().any(|s| s.starts_with("check_incomplete")), "the depth limit is named: {said:?}");
+    assert_eq!(run.outcomes.len(), 2);
+}
+
+#[test]
+fn a_sparse_file_of_a_terabyte_ends_at_once() {
+    let (_temp, agent, sessions) = hostile();
+    let file = std::fs::File::create(sessions.join("big.jsonl")).unwrap();
+    if file.set_len(1 << 40).is_err() {
+        println!("skipped: this file system has no sparse files of a terabyte");
+        return;
+    }
+    let begun = std::time::Instant::now();
+    let run = checked(&agent, 2);
+    assert!(said(&run).contains(&"oversized sessions/--x--/big.jsonl".to_owned()));
+    assert!(begun.elapsed().as_secs() < 5, "the content was not read");
+}
+
+#[test]
+fn unreadable_objects_are_named_and_the_rest_is_checked() {
+    let (_temp, agent, sessions) = hostile();
+    std::fs::write(sessions.join("good.jsonl"), "").unwrap();
+    std::fs::write(sessions.join("closed.jsonl"), "").unwrap();
+    std::fs::create_dir(sessions.join("closed")).unwrap();
+    mode(&sessions.join("closed.jsonl"), 0);
+    mode(&sessions.join("closed"), 0);
+    if std::fs::File::open(sessions.join("closed.jsonl")).is_ok() {
+        println!("skipped: this user (root?) may read everything");
+        return;
+    }
+    let run = checked(&agent, 2);
+    mode(&sessions.join("closed"), 0o700);
+    let said = said(&run);
+    assert!(said.contains(&"read_failed sessions/--x--/closed.jsonl".to_owned()), "{said:?}");
+    assert!(said.contains(&"object_unreadable sessions/--x--/closed".to_owned()), "{said:?}");
+    assert_eq!(run.outcomes.len(), 2);
+}
+
+#[test]
+fn a_real_acl_is_present() {
+    let (_temp, agent, _) = hostile();
+    let acl = data_encoding::BASE64.decode(b"AgAAAAEABwD/////BAAAAP////8gAAAA/////w==").unwrap();
+    // Base entries alone are stored as mode bits; a default ACL is kept as it is.
+    if rustix::fs::setxattr(agent.join("sessions"), "system.posix_acl_default", &acl, rustix::fs::XattrFlags::empty()).is_err() {
+        println!("skipped: this file system has no POSIX ACLs");
+        return;
+    }
+    let said = said(&checked(&agent, 1));
+    assert_eq!(said.iter().filter(|s| *s == "agent_dir_mode_drift sessions").count(), 1, "{said:?}");
+}
