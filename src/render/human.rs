@@ -10,7 +10,7 @@ use crate::finding::{Class, Gauge, Severity};
 use crate::report::reference::level;
 use crate::report::{Entry, Report, Transcript, Verdict};
 use indexmap::IndexMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 mod picture;
@@ -38,7 +38,16 @@ const BARS: usize = 8;
 /// The whole text.
 pub fn text(report: &Report, excerpts: &dyn Excerpts, layout: Layout) -> String {
     let width = layout.width.min(120);
-    let mut page = Page { report, excerpts, palette: Palette::new(layout.colour), width, colour: layout.colour, out: String::new() };
+    let mut page = Page {
+        report,
+        excerpts,
+        palette: Palette::new(layout.colour),
+        colour: layout.colour,
+        width,
+        transcripts: report.transcripts.iter().map(|transcript| (transcript.path.as_str(), transcript)).collect(),
+        workspaces: workspaces(&report.transcripts),
+        out: String::new(),
+    };
     page.verdict();
     page.errors();
     page.asides();
@@ -58,6 +67,10 @@ struct Page<'a> {
     palette: Palette,
     colour: bool,
     width: usize,
+    /// By path.
+    transcripts: BTreeMap<&'a str, &'a Transcript>,
+    /// By name of the scope.
+    workspaces: BTreeMap<&'a str, &'a str>,
     out: String,
 }
 
@@ -212,18 +225,12 @@ impl<'a> Page<'a> {
     fn file(&mut self, path: &str) {
         let shown = if path.is_empty() { ".".into() } else { plain(path) };
         self.title(&self.palette.strong(&shown));
-        let known = self.report.transcripts.iter().find(|transcript| transcript.path == path).map(answer);
-        if let Some(answer) = known.or_else(|| self.workspace(path)).filter(|answer| !answer.is_empty()) {
+        // A digest tells nobody anything: what lies in a scope is shown with its workspace.
+        let workspace = || scope(path).and_then(|scope| self.workspaces.get(scope)).map(|cwd| plain(cwd).into_owned());
+        let answer = self.transcripts.get(path).map(|transcript| answer(transcript)).or_else(workspace);
+        if let Some(answer) = answer.filter(|answer| !answer.is_empty()) {
             self.line(&format!("  {}", self.palette.faint(&answer)));
         }
-    }
-
-    /// The workspace of a scope that a path lies in, as its transcripts name it: a digest tells nobody anything.
-    fn workspace(&self, path: &str) -> Option<String> {
-        let mut parts = path.split('/').skip_while(|part| !part.starts_with("v2-"));
-        let scope = parts.next()?;
-        let within = |transcript: &&Transcript| transcript.path.split('/').any(|part| part == scope);
-        self.report.transcripts.iter().filter(within).find_map(|transcript| transcript.cwd.as_deref()).map(|cwd| plain(cwd).into_owned())
     }
 
     /// Findings of one code in one file: the first, and where the others are.
@@ -299,6 +306,22 @@ impl<'a> Page<'a> {
         let said = self.palette.faint(&wrap(&said.join(" · "), 0, self.width));
         self.line(&format!("\n{said}"));
     }
+}
+
+/// The name of the scope that a path lies in.
+fn scope(path: &str) -> Option<&str> {
+    path.split('/').find(|part| part.starts_with("v2-"))
+}
+
+/// The workspace of each scope, as its first transcript that names one says.
+fn workspaces(transcripts: &[Transcript]) -> BTreeMap<&str, &str> {
+    let mut workspaces = BTreeMap::new();
+    for transcript in transcripts {
+        if let (Some(scope), Some(cwd)) = (scope(&transcript.path), &transcript.cwd) {
+            workspaces.entry(scope).or_insert(cwd.as_str());
+        }
+    }
+    workspaces
 }
 
 /// Findings by file and code. Files in the order of the report.
