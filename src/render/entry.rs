@@ -39,7 +39,9 @@ pub fn preview(entry: &Value, width: usize) -> String {
         EntryKind::Message => return entry.get("message").map(|message| message_preview(message, width)).unwrap_or_default(),
         EntryKind::CustomMessage => format!("{} {}", text("customType"), content(entry.get("content"), width)),
         EntryKind::ModelChange if entry.get("cleared").is_some_and(View::truthy) => format!("{} cleared", role(entry, width)),
-        EntryKind::ModelChange => format!("{} = {}", role(entry, width), text("model")),
+        EntryKind::ModelChange if entry.get("model").is_some_and(View::truthy) => format!("{} = {}", role(entry, width), text("model")),
+        // The spelling of old releases passes the schema and sets nothing.
+        EntryKind::ModelChange => format!("{} {} (no effect)", text("provider"), text("modelId")),
         EntryKind::ConfiguredModelChain => format!("{} = {}", role(entry, width), text("entries")),
         EntryKind::ThinkingLevelChange => text("thinkingLevel"),
         EntryKind::ServiceTierChange => text("serviceTier"),
@@ -240,6 +242,11 @@ mod tests {
         assert_eq!(preview(&value(r#"{"type":"label","targetId":"a","label":"x"}"#), 40), "x -> a");
         assert_eq!(preview(&value(r#"{"type":"compaction","firstKeptEntryId":"a","summary":"s"}"#), 40), "keeps from a: s");
         assert_eq!(preview(&value(r#"{"type":"mcp_tool_selection","selectedToolNames":["a",[],7]}"#), 40), "a array 7");
+    }
+
+    #[test]
+    fn a_model_change_without_model_has_no_effect() {
+        assert_eq!(preview(&value(r#"{"type":"model_change","provider":"p","modelId":"m"}"#), 40), "p m (no effect)");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::json::{Kind, View, coerce};
 
 /// Milliseconds since 1970 of `new Date(value)`, NaN when invalid. `None` is `undefined`.
 ///
-/// An object that JavaScript cannot turn into text (it would throw) is NaN too.
+/// An object that JavaScript cannot turn into text is NaN here; there the constructor throws.
 pub fn time_of<'a, V: View<'a>>(value: Option<V>) -> f64 {
     let Some(value) = value else { return f64::NAN };
     match value.kind() {

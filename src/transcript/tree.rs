@@ -398,6 +398,34 @@ mod tests {
         assert_eq!(shape(&[(A, "null"), (A, "null"), (B, A)], &[]), "1(2)");
     }
 
+    proptest::proptest! {
+        #[test]
+        fn whatever_the_graph_the_shape_holds_every_reachable_entry_once(links in proptest::collection::vec((0u8..12, 0u8..14), 0..40)) {
+            let texts: Vec<(String, String)> = links.iter().map(|(own, parent)| (format!("\"{own}\""), format!("\"{parent}\""))).collect();
+            let pairs: Vec<(&str, &str)> = texts.iter().map(|(own, parent)| (own.as_str(), parent.as_str())).collect();
+            let list = list(&pairs);
+            let tree = Tree::new(&list);
+            let shape = tree.shape(|entry| f64::from(links[entry].1));
+            let mut drawn = Vec::new();
+            let mut pending: Vec<usize> = shape.roots().collect();
+            while let Some(entry) = pending.pop() {
+                drawn.push(entry);
+                pending.extend(shape.children(entry));
+            }
+            drawn.sort_unstable();
+            let expected: Vec<usize> = (0..links.len()).filter(|entry| !tree.is_shadowed(*entry)).collect();
+            proptest::prop_assert_eq!(drawn, expected);
+
+            let path = tree.path_to(Leaf::Last).entries;
+            proptest::prop_assert_eq!(path.last().copied(), links.len().checked_sub(1));
+            for step in path.windows(2) {
+                proptest::prop_assert_eq!(tree.parent(step[1]), Some(step[0]));
+            }
+            let distinct: std::collections::BTreeSet<usize> = path.iter().copied().collect();
+            proptest::prop_assert_eq!(distinct.len(), path.len());
+        }
+    }
+
     #[test]
     fn chains_stars_and_cycles_are_linear() {
         const N: usize = 100_000;

@@ -43,6 +43,10 @@ pub trait ContextEntries: Linked {
     fn has_summary(&self, entry: usize) -> bool;
     /// The `firstKeptEntryId` of a compaction; none when it is a value that no id equals.
     fn first_kept(&self, compaction: usize) -> Option<Id>;
+    /// True when `new Date(timestamp)` throws: the timestamp is an object without text. A string never does.
+    fn time_throws(&self, _entry: usize) -> bool {
+        false
+    }
     /// What the message of an entry weighs ([`emitted_weight`]).
     fn weight(&self, entry: usize) -> u64;
 }
@@ -120,7 +124,7 @@ pub fn build<'l, L: ContextEntries + ?Sized>(tree: &Tree<'l, L>, leaf: Leaf, rel
     let (kept, after) = match compaction {
         None => (0..0, 0),
         Some(Compaction { entry, place, kept }) => {
-            messages.push(Message::CompactionSummary(entry));
+            messages.push(timed(list, Message::CompactionSummary(entry))?);
             let kept = match kept {
                 Kept::From(first) => first..place,
                 Kept::Replaced | Kept::NotFound => 0..0,
@@ -155,10 +159,15 @@ fn emit<L: ContextEntries + ?Sized>(list: &L, entry: usize) -> Result<Option<Mes
             // gjc remembers the entry of each message in a WeakMap.
             _ => return Err(Throw::Type("WeakMap keys must be objects or non-registered symbols")),
         },
-        EntryKind::CustomMessage => Some(Message::Custom(entry)),
-        EntryKind::BranchSummary if list.has_summary(entry) => Some(Message::BranchSummary(entry)),
+        EntryKind::CustomMessage => Some(timed(list, Message::Custom(entry))?),
+        EntryKind::BranchSummary if list.has_summary(entry) => Some(timed(list, Message::BranchSummary(entry))?),
         _ => None,
     })
+}
+
+/// A message that is stamped with the time of its entry.
+fn timed<L: ContextEntries + ?Sized>(list: &L, message: Message) -> Result<Message, Throw> {
+    if list.time_throws(message.entry()) { Err(settings::NO_PRIMITIVE) } else { Ok(message) }
 }
 
 /// The remote history of a compaction, when it is valid: its `provider` and `replacementHistory`.

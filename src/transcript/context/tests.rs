@@ -160,6 +160,8 @@ fn values_without_text_throw_where_text_is_needed() {
     assert!(context_of(&[message.to_owned()], Release::V0_17).starts_with(r#"{"throws""#));
     let model = entry("m", "null", "model_change", r#","model":"p/m","role":[{"toString":1}]"#);
     assert!(context_of(&[model], Release::V0_17).starts_with(r#"{"throws""#));
+    let summary = r#"{"type":"branch_summary","id":"b","parentId":null,"timestamp":[{"toString":1}],"summary":"s"}"#;
+    assert!(context_of(&[summary.to_owned()], Release::V0_17).starts_with(r#"{"throws""#));
 }
 
 #[test]

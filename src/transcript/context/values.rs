@@ -75,6 +75,9 @@ impl ContextEntries for Values<'_> {
     fn first_kept(&self, compaction: usize) -> Option<Id> {
         self.first_kept.get(&compaction).copied()
     }
+    fn time_throws(&self, entry: usize) -> bool {
+        self.member(entry, "timestamp").is_some_and(|time| coerce::to_text(time).is_none())
+    }
     fn weight(&self, entry: usize) -> u64 {
         self.entry(entry).map_or(0, |value| super::emitted_weight(value, self.kind(entry)))
     }
