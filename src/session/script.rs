@@ -1,0 +1,314 @@
+//! Operation scripts: what a [`Manager`] is told to do, as JSON. The names of operations and of their members are those of
+//! gjc's session manager (`tests/vectors/README.md` lists them, with the macros for what JSON cannot say).
+
+use super::content::Content;
+use super::manager::{Manager, OpError, World};
+use crate::json::{JsStr, JsString, Object, Value, View, text};
+use crate::transcript::blobs::BlobStore;
+use crate::transcript::persist::opened::NameSource;
+use crate::transcript::persist::reshape::{Reshape, reshape};
+use std::collections::BTreeMap;
+
+/// What one operation did.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Did {
+    /// It returned this; null for nothing.
+    Returned(Value),
+    /// It threw.
+    Threw(OpError),
+    /// It asked for the current transcript: its name in the script, and the bytes where there is a file.
+    Snapshot(String, Option<Vec<u8>>),
+}
+
+/// Runs scripts on a manager. What operations named with `as` returned is remembered.
+pub struct Runner<W, S> {
+    manager: Manager<W, S>,
+    named: BTreeMap<JsString, Value>,
+}
+
+/// Why an operation cannot be run at all: the script is wrong.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Wrong {
+    /// gjc has no such operation, or it is not modelled.
+    #[error("no operation is called `{0}`")]
+    Unknown(String),
+    /// A member is missing.
+    #[error("`{0}` is missing")]
+    Missing(&'static str),
+}
+
+/// Longest text that a macro makes, in bytes: a script is not to fill the memory.
+const LONGEST_TEXT: usize = 1 << 26;
+
+impl<W: World, S: BlobStore> Runner<W, S> {
+    /// Begins with a manager.
+    pub const fn new(manager: Manager<W, S>) -> Self {
+        Runner { manager, named: BTreeMap::new() }
+    }
+    /// The manager.
+    pub const fn manager(&self) -> &Manager<W, S> {
+        &self.manager
+    }
+    /// The manager, when the script has ended.
+    pub fn into_manager(self) -> Manager<W, S> {
+        self.manager
+    }
+
+    /// Runs one operation.
+    ///
+    /// # Errors
+    /// It is no operation.
+    pub fn run(&mut self, op: &Value) -> Result<Did, Wrong> {
+        let name = op.str_member("op").ok_or(Wrong::Missing("op"))?.into_owned();
+        let name = JsString::from_wtf8(name).to_string();
+        if name == "snapshot" {
+            let (_, bytes) = self.manager.files().pop().unwrap_or_default();
+            let label = op.str_member("as").map(|label| JsString::from_wtf8(label.into_owned()).to_string()).unwrap_or_default();
+            return Ok(Did::Snapshot(label, bytes.map(<[u8]>::to_vec)));
+        }
+        let fields = match expand(op, &self.named) {
+            Ok(fields) => fields,
+            Err(Unwritable::UndefinedItem(path)) => {
+                let message = format!("Session entry contains undefined array item at entry{path}");
+                return Ok(Did::Threw(OpError { class: "Error", message }));
+            }
+            Err(Unwritable::BigInt) => return Ok(Did::Threw(self.manager.fail("JSON.stringify cannot serialize BigInt."))),
+        };
+        Ok(match self.operate(&name, &fields)? {
+            Err(error) => Did::Threw(error),
+            Ok(returned) => {
+                if let Some(Value::String(label)) = op.member("as") {
+                    self.named.insert(label.clone(), returned.clone());
+                }
+                Did::Returned(returned)
+            }
+        })
+    }
+
+    fn operate(&mut self, name: &str, fields: &Value) -> Result<Result<Value, OpError>, Wrong> {
+        let of = |key: &str| fields.member(key).cloned();
+        let must = |key: &'static str| of(key).ok_or(Wrong::Missing(key));
+        let manager = &mut self.manager;
+        let content = match name {
+            "appendMessage" => Content::message(must("message")?),
+            "appendModelChange" => Content::model_change(must("model")?, of("role"), fields.member("metadata")),
+            "clearModelRole" => Content::model_cleared(must("role")?),
+            "appendConfiguredModelChain" => Content::configured_model_chain(&must("chain")?),
+            "appendThinkingLevelChange" => Content::thinking_level_change(of("thinkingLevel"), of("operatorIntent")),
+            "appendServiceTierChange" => Content::service_tier_change(of("serviceTier")),
+            "appendModeChange" => Content::mode_change(must("mode")?, of("data")),
+            "appendCompaction" => Content::compaction(fields),
+            "appendTtsrInjection" => Content::ttsr_injection(must("rules")?, of("records"), of("count")),
+            "appendMCPToolSelection" => Content::mcp_tool_selection(must("names")?, of("correlation")),
+            "appendDiscoveredBuiltinToolSelection" => Content::discovered_builtin_tool_selection(must("names")?, of("correlation")),
+            "appendCustomEntry" => Content::custom(must("customType")?, of("data")),
+            _ => {
+                return Ok(match name {
+                    "appendCustomMessageEntry" => manager.append_custom_message(fields, of("observationId")).map(Value::String),
+                    "appendLabelChange" => manager.label(must("targetId")?, of("label")).map(Value::String),
+                    "branch" => manager.branch(must("entryId")?).map(|()| Value::Null),
+                    "branchWithSummary" => manager
+                        .branch_with_summary(must("entryId")?, must("summary")?, of("details"), of("fromExtension"))
+                        .map(Value::String),
+                    "resetLeaf" => {
+                        manager.reset_leaf();
+                        Ok(Value::Null)
+                    }
+                    "setSessionName" => {
+                        let user = fields.member("source").is_some_and(|source| source.is_str("user"));
+                        let source = if user { NameSource::User } else { NameSource::Auto };
+                        let name = must("name")?;
+                        manager.set_name(JsStr::from_wtf8(&name.as_str().unwrap_or_default()), source).map(Value::Bool)
+                    }
+                    "rewriteEntries" => manager.rewrite().map(|()| Value::Null),
+                    "ensureOnDisk" => manager.ensure_on_disk().map(|()| Value::Null),
+                    "newSession" => {
+                        manager.new_session(fields.member("options").and_then(|options| options.member("parentSession")).cloned());
+                        Ok(Value::Null)
+                    }
+                    "createBranchedSession" => manager.branched_session(&must("leafId")?).map(|()| Value::Null),
+                    _ => return Err(Wrong::Unknown(name.to_owned())),
+                });
+            }
+        };
+        Ok(manager.append(content).map(Value::String))
+    }
+}
+
+/// A value that gjc refuses to store.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Unwritable {
+    /// An array holds `undefined` at this path.
+    UndefinedItem(String),
+    /// A BigInt has no JSON text.
+    BigInt,
+}
+
+/// The operation with its macros replaced by what they stand for.
+fn expand(op: &Value, named: &BTreeMap<JsString, Value>) -> Result<Value, Unwritable> {
+    let mut expanded = op.clone();
+    // Place 0 is above everything.
+    let mut expand = Expand { named, places: vec![Step::default()], refused: None };
+    reshape(&mut expanded, 0, &mut expand);
+    expand.refused.map_or(Ok(expanded), Err)
+}
+
+struct Expand<'n> {
+    named: &'n BTreeMap<JsString, Value>,
+    /// The containers met so far.
+    places: Vec<Step>,
+    refused: Option<Unwritable>,
+}
+
+/// A container: where it hangs, and how many values were met in it.
+#[derive(Default)]
+struct Step {
+    above: usize,
+    /// The member `.key`, or the element `[n]`.
+    segment: String,
+    array: bool,
+    met: usize,
+}
+
+impl Reshape for Expand<'_> {
+    type Context = usize;
+
+    fn enter(&mut self, value: &mut Value, key: Option<&JsString>, above: usize) -> (bool, usize) {
+        let container = &mut self.places[above];
+        let segment = if container.array { format!("[{}]", container.met) } else { key.map(|key| format!(".{key}")).unwrap_or_default() };
+        container.met += 1;
+        if is_macro(value, "$undefined") {
+            // In an object it is taken out on the way down into the object; what is left stands in an array.
+            self.refuse(above, &segment);
+        }
+        let made = self.make(value);
+        let changed = made.is_some();
+        if let Some(made) = made {
+            *value = made;
+        }
+        if let Value::Object(object) = value {
+            object.retain(|_, member| !is_macro(member, "$undefined"));
+        }
+        if !matches!(value, Value::Array(_) | Value::Object(_)) {
+            return (changed, above);
+        }
+        self.places.push(Step { above, segment, array: matches!(value, Value::Array(_)), met: 0 });
+        (changed, self.places.len() - 1)
+    }
+
+    fn leave_changed(&mut self, _: &mut Object) {}
+}
+
+impl Expand<'_> {
+    /// Remembers the first `undefined` in an array.
+    fn refuse(&mut self, above: usize, own: &str) {
+        let mut path = vec![own];
+        let mut at = above;
+        while at != 0 {
+            path.push(&self.places[at].segment);
+            at = self.places[at].above;
+        }
+        path.reverse();
+        self.refused.get_or_insert(Unwritable::UndefinedItem(path.concat()));
+    }
+
+    /// What a macro stands for; none for what is no macro.
+    fn make(&mut self, value: &Value) -> Option<Value> {
+        let object = value.as_object().filter(|object| object.iter().any(|(key, _)| key.as_bytes().starts_with(b"$")))?;
+        if object.contains("$bigint") {
+            self.refused.get_or_insert(Unwritable::BigInt);
+            return Some(Value::Null);
+        }
+        if let Some(Value::String(name)) = object.get("$ref") {
+            return Some(self.named.get(name).cloned().unwrap_or_default());
+        }
+        if let Some(number) = object.get("$number") {
+            let text = number.as_str()?.into_owned();
+            return Some(Value::Number(match text.as_slice() {
+                b"Infinity" => f64::INFINITY,
+                b"-Infinity" => f64::NEG_INFINITY,
+                b"NaN" => f64::NAN,
+                number => crate::json::number::parse(number),
+            }));
+        }
+        if let Some(date) = object.get("$date") {
+            return Some(date.clone());
+        }
+        if object.contains("$map") {
+            return Some(Value::Object(Object::new()));
+        }
+        if let Some(bytes) = object.get("$bytes").and_then(Value::as_array) {
+            return Some(Value::Object(bytes.iter().enumerate().map(|(index, byte)| (index.to_string(), byte.clone())).collect()));
+        }
+        macro_text(value).map(|text| Value::String(JsString::from_wtf8(text)))
+    }
+}
+
+fn is_macro(value: &Value, name: &str) -> bool {
+    value.as_object().is_some_and(|object| object.len() == 1 && object.contains(name))
+}
+
+/// The text that a macro makes. Macros nest in `$concat` only, and not deeper than that.
+fn macro_text(value: &Value) -> Option<Vec<u8>> {
+    match value.member("$concat").and_then(Value::as_array) {
+        None => simple_text(value),
+        Some(parts) => {
+            let mut joined = Vec::new();
+            for part in parts {
+                text::push_wtf8(&mut joined, &simple_text(part)?);
+            }
+            Some(joined)
+        }
+    }
+}
+
+fn simple_text(value: &Value) -> Option<Vec<u8>> {
+    let count = |of: &Value| of.member("count").and_then(View::as_f64).unwrap_or(1.0) as usize;
+    if let Value::String(text) = value {
+        return Some(text.as_bytes().to_vec());
+    }
+    if let Some(Value::String(unit)) = value.member("$repeat") {
+        let count = count(value).min(LONGEST_TEXT / unit.as_bytes().len().max(1));
+        return Some(unit.as_bytes().repeat(count));
+    }
+    if let Some(bytes) = value.member("$base64_of") {
+        let byte = bytes.member("byte").and_then(View::as_f64).unwrap_or_default() as u8;
+        return Some(data_encoding::BASE64.encode(&vec![byte; count(bytes).min(LONGEST_TEXT)]).into_bytes());
+    }
+    let units = value.member("$code_units").and_then(Value::as_array)?;
+    Some(text::from_units(units.iter().map(|unit| unit.as_f64().unwrap_or_default() as u16)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::stringify::to_text;
+
+    fn expanded(text: &str) -> Result<String, Unwritable> {
+        let named = BTreeMap::from([(JsString::from("a"), Value::string("id-a"))]);
+        expand(&Value::parse(text.as_bytes()).unwrap(), &named).map(|value| to_text(&value))
+    }
+
+    #[test]
+    fn macros_stand_for_what_json_cannot_say() {
+        for (text, value) in [
+            (r#"{"x":{"$repeat":"ab","count":2}}"#, r#"{"x":"abab"}"#),
+            (r#"{"x":{"$concat":[{"$repeat":"r","count":2},"s",{"$code_units":[55296]}]}}"#, r#"{"x":"rrs\ud800"}"#),
+            (r#"{"x":[{"$base64_of":{"byte":0,"count":3}}]}"#, r#"{"x":["AAAA"]}"#),
+            (r#"{"x":{"$ref":"a"},"y":{"$ref":"none"}}"#, r#"{"x":"id-a","y":null}"#),
+            (r#"{"x":[{"$number":"Infinity"},{"$number":"-0"}]}"#, r#"{"x":[null,0]}"#),
+            (r#"{"x":{"$bytes":[1,255]}}"#, r#"{"x":{"0":1,"1":255}}"#),
+            (r#"{"x":{"$map":[]},"y":{"$date":"2026-05-05T05:05:05.005Z"}}"#, r#"{"x":{},"y":"2026-05-05T05:05:05.005Z"}"#),
+            (r#"{"x":{"a":{"$undefined":true},"b":1},"y":{"$undefined":true}}"#, r#"{"x":{"b":1}}"#),
+        ] {
+            assert_eq!(expanded(text).as_deref(), Ok(value));
+        }
+    }
+
+    #[test]
+    fn what_gjc_refuses_to_store_is_named() {
+        assert_eq!(expanded(r#"{"m":{"c":[1,{"$undefined":true}]}}"#), Err(Unwritable::UndefinedItem(".m.c[1]".into())));
+        assert_eq!(expanded(r#"{"d":{"l":[0,[{"$undefined":true}]]}}"#), Err(Unwritable::UndefinedItem(".d.l[1][0]".into())));
+        assert_eq!(expanded(r#"{"n":{"$bigint":"1"}}"#), Err(Unwritable::BigInt));
+    }
+}
