@@ -14,7 +14,8 @@ use crate::finding::{Finding, Sink};
 use crate::fsys::{Errno, Kind};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 /// Checks the agent directory. It is there and is a directory.
 pub fn check(work: &Work<'_>, location: &Location, agent: &Listing) -> Part {
@@ -106,17 +107,19 @@ fn entry(work: &Work<'_>, root: &Listing, object: &Object) -> Part {
 
 /// Directories that no listing visits, with the workspaces of what is in them: known when their transcripts were read.
 pub fn unlisted(site: &Site<'_>, part: &mut Part) {
-    let mut directories: BTreeMap<PathBuf, BTreeSet<String>> =
-        std::mem::take(&mut part.unlisted).into_iter().map(|directory| (directory, BTreeSet::new())).collect();
-    for (path, header) in &part.headers {
-        let directory = path.parent().and_then(|parent| directories.get_mut(parent));
-        if let (Some(workspaces), Some(cwd)) = (directory, header.cwd.as_deref()) {
-            workspaces.insert(String::from_utf8_lossy(cwd).into_owned());
+    let unlisted = std::mem::take(&mut part.unlisted);
+    let mut workspaces: BTreeMap<Arc<str>, BTreeSet<&str>> = unlisted.iter().map(|path| (site.name(path), BTreeSet::new())).collect();
+    for outcome in &part.outcomes {
+        let directory = outcome.path.rsplit_once('/').and_then(|(directory, _)| workspaces.get_mut(directory));
+        if let (Some(workspaces), Some(cwd)) = (directory, outcome.cwd.as_deref()) {
+            workspaces.insert(cwd);
         }
     }
-    for (directory, workspaces) in &directories {
-        scope::directory_name(site, directory, workspaces, part);
+    let mut found = Part::default();
+    for path in &unlisted {
+        scope::directory_name(site, path, workspaces.get(&site.name(path)).unwrap_or(&BTreeSet::new()), &mut found);
     }
+    part.absorb(found);
 }
 
 /// Transcripts that lie where no managed listing looks; they are checked all the same.
@@ -135,19 +138,21 @@ fn is_storage_name(object: &Object) -> bool {
     [layout::SESSIONS, layout::BLOBS, layout::TERMINAL_SESSIONS, layout::HISTORY].iter().any(|name| object.name == *name)
 }
 
-/// `parentSession` of every header: an id that some transcript has, or a path that exists.
+/// Every `parentSession`: an id that some transcript has, or a path that exists.
 fn parents(site: &Site<'_>, part: &mut Part) {
-    let ids: BTreeSet<&str> = part.headers.iter().filter_map(|(_, header)| header.id.as_deref()).collect();
+    if part.parents.is_empty() {
+        return;
+    }
+    let ids: BTreeSet<&str> = part.outcomes.iter().filter_map(|outcome| outcome.id.as_deref()).collect();
     let mut dangling = Vec::new();
-    for (path, header) in &part.headers {
-        let Some(parent) = header.parent_session.as_deref().map(String::from_utf8_lossy) else { continue };
+    for (path, parent) in &part.parents {
         let is_path = parent.contains(['/', '\\']) || parent.ends_with(layout::TRANSCRIPT_SUFFIX);
         let there = if is_path {
             let base = path.parent().unwrap_or(path);
             // Only proven absence counts.
-            site.fs.present(&base.join(site.here(Path::new(&*parent)))).unwrap_or(true)
+            site.fs.present(&base.join(site.here(Path::new(parent)))).unwrap_or(true)
         } else {
-            ids.contains(&*parent)
+            ids.contains(parent.as_str())
         };
         if !there {
             let what = if is_path { "path does not exist" } else { "id belongs to no transcript here" };
@@ -155,5 +160,5 @@ fn parents(site: &Site<'_>, part: &mut Part) {
             dangling.push(Finding::new(&listing_area::codes::PARENT_SESSION_DANGLING, site.place(path), message));
         }
     }
-    dangling.into_iter().for_each(|finding| part.push(finding));
+    part.findings.append(&mut dangling);
 }

@@ -126,22 +126,26 @@ impl<'a> Work<'a> {
             Checked(file::Checked, bool),
             Searched(References),
         }
+        /// Files of one sweep: what they give is put in its place before the next ones are read.
+        const SWEEP: usize = 4096;
         let tasks = std::mem::take(&mut part.tasks);
-        let done: Vec<Done> = tasks
-            .par_iter()
-            .map(|task| match task.work {
-                TaskWork::Transcript { at, scanned } => {
-                    let checked = file::check(&self.site, &task.path, at);
-                    self.tally.done(checked.bytes);
-                    Done::Checked(checked, scanned)
+        for sweep in tasks.chunks(SWEEP) {
+            let done: Vec<Done> = sweep
+                .par_iter()
+                .map(|task| match task.work {
+                    TaskWork::Transcript { at, scanned } => {
+                        let checked = file::check(&self.site, &task.path, at);
+                        self.tally.done(checked.bytes);
+                        Done::Checked(checked, scanned)
+                    }
+                    TaskWork::References => Done::Searched(references_of(&self.site, &task.path)),
+                })
+                .collect();
+            for (task, done) in sweep.iter().zip(done) {
+                match done {
+                    Done::Checked(checked, scanned) => part.transcript(&task.path, checked, scanned),
+                    Done::Searched(references) => part.references.merge(references),
                 }
-                TaskWork::References => Done::Searched(references_of(&self.site, &task.path)),
-            })
-            .collect();
-        for (task, done) in tasks.iter().zip(done) {
-            match done {
-                Done::Checked(checked, scanned) => part.transcript(&task.path, checked, scanned),
-                Done::Searched(references) => part.references.merge(references),
             }
         }
     }

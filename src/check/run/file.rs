@@ -24,25 +24,14 @@ pub struct Checked {
     pub collected: Collected,
     /// The verdicts; none when the object is no transcript at all.
     pub outcome: Option<Outcome>,
-    /// What its header says; none when it was not read.
-    pub header: Option<Header>,
+    /// `parentSession` of its header, when that is a text.
+    pub parent: Option<String>,
     /// Blob references in its bytes.
     pub references: BTreeSet<Hash>,
     /// Whether all of its bytes were read.
     pub read_whole: bool,
     /// Its size.
     pub bytes: u64,
-}
-
-/// Header members that checks of a whole directory compare (WTF-8).
-#[derive(Clone, Default, Debug, PartialEq, Eq)]
-pub struct Header {
-    /// `id`.
-    pub id: Option<String>,
-    /// `cwd`, after patches.
-    pub cwd: Option<Vec<u8>>,
-    /// `parentSession`.
-    pub parent_session: Option<Vec<u8>>,
 }
 
 /// Where a transcript lies.
@@ -79,9 +68,9 @@ pub fn check(site: &Site<'_>, path: &Path, at: Where) -> Checked {
 pub fn check_stream(site: &Site<'_>, path: &Path, input: impl Read) -> Checked {
     let mut checked = Checked::default();
     match pass(site, path, Where::LONE, None, input, &mut checked.collected) {
-        Ok((outcome, header)) => {
+        Ok((outcome, parent)) => {
             checked.outcome = Some(outcome);
-            checked.header = Some(header);
+            checked.parent = parent;
             checked.read_whole = true;
         }
         Err(error) => {
@@ -117,9 +106,9 @@ fn attempt(site: &Site<'_>, path: &Path, at: Where) -> Result<Checked, Refusal> 
     let mut watched = watched;
     let scan = ReferenceScan::new((&mut watched).take(meta.size), &mut checked.references);
     match pass(site, path, at, Some(meta.size), scan, &mut checked.collected) {
-        Ok((outcome, header)) => {
+        Ok((outcome, parent)) => {
             checked.outcome = Some(outcome);
-            checked.header = Some(header);
+            checked.parent = parent;
             checked.read_whole = true;
         }
         Err(error) => {
@@ -192,7 +181,7 @@ fn pass(
     size: Option<u64>,
     input: impl Read,
     sink: &mut dyn Sink,
-) -> std::io::Result<(Outcome, Header)> {
+) -> std::io::Result<(Outcome, Option<String>)> {
     let file_name = path.file_name().and_then(|name| name.to_str()).filter(|_| at.listed);
     let options = transcript::Options {
         storage: at.storage,
@@ -203,8 +192,7 @@ fn pass(
         ..transcript::Options::lone(site.name(path), site.release)
     };
     let outcome = transcript::check(input, &options, sink)?;
-    let workspace = outcome.header.cwd.as_deref().map(|cwd| JsStr::from_wtf8(cwd).to_string());
-    let header = Header { id: outcome.id.clone(), cwd: outcome.header.cwd, parent_session: outcome.header.parent_session };
-    let path = options.path;
-    Ok((Outcome { path, id: outcome.id, cwd: workspace, version: outcome.version, verdicts: outcome.verdicts }, header))
+    let text = |wtf8: Option<Vec<u8>>| wtf8.map(|wtf8| JsStr::from_wtf8(&wtf8).to_string());
+    let (cwd, parent) = (text(outcome.header.cwd), text(outcome.header.parent_session));
+    Ok((Outcome { path: options.path, id: outcome.id, cwd, version: outcome.version, verdicts: outcome.verdicts }, parent))
 }

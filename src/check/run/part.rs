@@ -1,6 +1,6 @@
 //! What a part of a run gathers, and how parts come together: in order of path, whatever thread was first.
 
-use super::file::{Checked, Header, Where};
+use super::file::{Checked, Where};
 use super::{Progress, Why};
 use crate::check::blob::store::References;
 use crate::finding::{Finding, Gauge, Outcome, Sink};
@@ -16,8 +16,8 @@ pub struct Part {
     pub gauges: Vec<Gauge>,
     /// Verdicts of transcripts.
     pub outcomes: Vec<Outcome>,
-    /// Headers of transcripts, for the checks that compare all of them.
-    pub headers: Vec<(PathBuf, Header)>,
+    /// Transcripts that name a parent session, and what they name.
+    pub parents: Vec<(PathBuf, String)>,
     /// Blob references.
     pub references: References,
     /// Files that the walk found and that were not read yet.
@@ -69,7 +69,7 @@ impl Part {
         self.findings.extend(other.findings);
         self.gauges.extend(other.gauges);
         self.outcomes.extend(other.outcomes);
-        self.headers.extend(other.headers);
+        self.parents.extend(other.parents);
         self.references.merge(other.references);
         self.tasks.extend(other.tasks);
         self.unlisted.extend(other.unlisted);
@@ -80,11 +80,11 @@ impl Part {
     }
     /// Adds a transcript. `scanned` says whether gjc's blob collection scans it for references.
     pub fn transcript(&mut self, path: &Path, checked: Checked, scanned: bool) {
-        let Checked { collected, outcome, header, references, read_whole, .. } = checked;
+        let Checked { collected, outcome, parent, references, read_whole, .. } = checked;
         self.findings.extend(collected.findings);
         self.gauges.extend(collected.gauges);
         self.outcomes.extend(outcome);
-        self.headers.extend(header.map(|header| (path.to_owned(), header)));
+        self.parents.extend(parent.map(|parent| (path.to_owned(), parent)));
         let place = if scanned { &mut self.references.scanned } else { &mut self.references.elsewhere };
         place.extend(references);
         if !read_whole {

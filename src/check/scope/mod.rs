@@ -25,7 +25,7 @@ pub fn sessions_root_unavailable(site: &Site<'_>, path: &Path, error: &Error, si
 }
 
 /// A directory of the sessions root whose name belongs to no workspace. `workspaces` are the header cwds of what is in it.
-pub fn directory_name(site: &Site<'_>, path: &Path, workspaces: &BTreeSet<String>, sink: &mut dyn Sink) {
+pub fn directory_name(site: &Site<'_>, path: &Path, workspaces: &BTreeSet<&str>, sink: &mut dyn Sink) {
     let name = path.file_name().unwrap_or_default();
     match sessions_name(name.as_encoded_bytes()) {
         SessionsName::MalformedScope { blocks_owners } => {
@@ -40,7 +40,7 @@ pub fn directory_name(site: &Site<'_>, path: &Path, workspaces: &BTreeSet<String
             let held = match workspaces.len() {
                 0 => "no transcript with a workspace is in it".to_owned(),
                 n => {
-                    let shown: Vec<&str> = workspaces.iter().take(3).map(String::as_str).collect();
+                    let shown: Vec<&str> = workspaces.iter().take(3).copied().collect();
                     format!("its transcripts belong to {}{}", shown.join(", "), if n > shown.len() { ", …" } else { "" })
                 }
             };
