@@ -4,8 +4,8 @@ use super::check::{Files, audit, observed, options, settings, write};
 use super::{Console, Failure, Status};
 use crate::check::run::{Depth, Target};
 use crate::corpus::sample;
-use crate::fsys::Real;
 use crate::fsys::plant::plant;
+use crate::fsys::{Fs, Real};
 use crate::report;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -27,7 +27,16 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     // Held to the end: it goes away when it is dropped.
     let temporary;
     let root = match &args.keep {
-        Some(folder) => console.environment.current_dir.join(folder),
+        Some(folder) => {
+            let folder = console.environment.current_dir.join(folder);
+            // The sample is planted among nothing: not into somebody's agent directory.
+            match Real.present(&folder) {
+                Ok(false) => {}
+                Ok(true) if Real.realpath(&folder).and_then(|real| Real.list(&real)).is_ok_and(|names| names.is_empty()) => {}
+                _ => return Err(Failure::Usage(format!("{}: the sample needs a new or empty folder", folder.display()))),
+            }
+            folder
+        }
         None => {
             temporary = tempfile::Builder::new()
                 .prefix("gjc-fsck-demo-")

@@ -123,6 +123,58 @@ fn demo_shows_damage_and_exits_4_and_leaves_nothing() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
+/// Everything that could tell a visit: names, bytes, modes, link counts, sizes, modification and change times.
+fn traces(root: &std::path::Path) -> Vec<String> {
+    use std::os::unix::fs::MetadataExt;
+    let mut traces: Vec<String> = walkdir::WalkDir::new(root)
+        .into_iter()
+        .map(|entry| {
+            let entry = entry.unwrap();
+            let meta = entry.path().symlink_metadata().unwrap();
+            let bytes = if meta.is_file() { std::fs::read(entry.path()).unwrap() } else { Vec::new() };
+            let times = (meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec());
+            format!("{} {:o} {} {} {times:?} {bytes:?}", entry.path().display(), meta.mode(), meta.nlink(), meta.size())
+        })
+        .collect();
+    traces.sort();
+    traces
+}
+
+#[test]
+fn a_check_leaves_no_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let agent = folder.path().join("agent");
+    let root = agent.to_str().unwrap();
+    assert_eq!(status(&run(&["demo", "--keep", root])) & !2, 4);
+    let before = traces(&agent);
+    assert!(before.len() > 20, "the sample is there");
+    for format in FORMATS {
+        for release in ["0.15", "0.17"] {
+            run(&[root, "--format", format, "--gjc", release]);
+        }
+    }
+    run(&[root, "--quick"]);
+    run(&[root, "--connectivity-only"]);
+    assert!(traces(&agent) == before, "the check changed what it checked");
+}
+
+#[test]
+fn the_sample_is_never_planted_among_other_files() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("mine"), "x").unwrap();
+    let output = run(&["demo", "--keep", folder.path().to_str().unwrap()]);
+    assert_eq!(status(&output), 16, "{}", err(&output));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn one_job_and_two_jobs_write_the_same_bytes_for_an_agent_directory() {
+    for format in FORMATS {
+        let of = |jobs| run(&["demo", "--format", format, "--jobs", jobs]).stdout;
+        assert!(of("1") == of("2"), "{format}");
+    }
+}
+
 #[test]
 fn every_report_is_what_the_schema_promises() {
     let schema: serde_json::Value = serde_json::from_slice(&run(&["schema"]).stdout).unwrap();
