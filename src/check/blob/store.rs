@@ -6,6 +6,7 @@ use crate::check::operational;
 use crate::check::run::Site;
 use crate::finding::{Collected, Finding, Sink};
 use crate::fsys::Kind;
+use crate::transcript::blobs::BlobSource;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -33,6 +34,17 @@ impl References {
     }
     fn any(&self, hash: &Hash) -> bool {
         self.scanned.contains(hash) || self.elsewhere.contains(hash)
+    }
+}
+
+/// Judges the blobs that a part of the transcripts refers to, in a store that is not itself checked: their hashes.
+pub fn judge_referenced(site: &Site<'_>, store: &Store<'_>, references: &References, sink: &mut dyn Sink) {
+    for hash in references.scanned.union(&references.elsewhere) {
+        let name = data_encoding::HEXLOWER.encode(hash);
+        if store.intact(&name) == Some(false) {
+            let place = site.place(&store.path_of(&name));
+            sink.push(Finding::new(&codes::BLOB_HASH_MISMATCH, place, "The SHA-256 of the bytes is not the name."));
+        }
     }
 }
 

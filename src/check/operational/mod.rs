@@ -5,7 +5,7 @@ pub mod codes;
 use super::run::Site;
 use crate::agent::walk::{Listing, Object, Trouble, show};
 use crate::finding::{Finding, Sink};
-use crate::fsys::{Error, Kind};
+use crate::fsys::{Errno, Error, Kind};
 use std::path::Path;
 
 /// What went wrong while a directory was read.
@@ -20,10 +20,21 @@ pub fn trouble(site: &Site<'_>, trouble: &Trouble, sink: &mut dyn Sink) {
     }
 }
 
-/// An object that could not be opened or read, so that nothing is claimed about it.
+/// An object that could not be opened or read, so that nothing is claimed about it. When it is this process that has no
+/// descriptor or memory left, that is a limit of the run and no fault of the object.
 pub fn unreadable(site: &Site<'_>, error: &Error, sink: &mut dyn Sink) {
+    if is_exhaustion(error) {
+        let message = format!("Not judged: {} answers {}, a limit of this run.", error.op, error.token());
+        sink.push(Finding::new(&codes::CHECK_INCOMPLETE, site.place(&error.path), message));
+        return;
+    }
     let message = format!("Not judged: {} answers {}.", error.op, error.token());
     sink.push(Finding::new(&codes::OBJECT_UNREADABLE, site.place(&error.path), message));
+}
+
+/// Whether an error says that this process, or this machine, has nothing left to open files with.
+pub fn is_exhaustion(error: &Error) -> bool {
+    matches!(error.errno, Errno::MFILE | Errno::NFILE | Errno::NOMEM)
 }
 
 /// An object other than a transcript that moved under the check.

@@ -151,7 +151,7 @@ fn refused(site: &Site<'_>, path: &Path, refusal: &Refusal, checked: &mut Checke
 /// speaks for.
 fn is_ours(site: &Site<'_>, error: &Error) -> bool {
     match error.errno {
-        Errno::MFILE | Errno::NFILE | Errno::NOMEM => true,
+        _ if operational::is_exhaustion(error) => true,
         Errno::ACCESS | Errno::PERM => !site.speaks_for_itself,
         _ => false,
     }

@@ -185,7 +185,16 @@ impl Shape {
     }
 }
 
+/// Blobs of a named store that what was checked refers to.
+fn referenced_blobs(site: &Site<'_>, part: &mut Part) {
+    if let Some(store) = site.store {
+        let references = std::mem::take(&mut part.references);
+        blob::store::judge_referenced(site, store, &references, part);
+    }
+}
+
 /// One target on its way.
+#[derive(Clone, Copy)]
 struct Checker<'a> {
     options: &'a Options,
     fs: &'a dyn Fs,
@@ -274,6 +283,13 @@ impl<'a> Checker<'a> {
         if shape == Shape::Agent {
             return self.agent(&Location::explicit(real), &listing);
         }
+        if shape == Shape::Folder
+            && let Some((inner, listing)) = self.inner_agent(&listing)
+        {
+            let prefix = [self.prefix.trim_end_matches('/'), inner].join("/");
+            let checker = Checker { prefix: prefix.trim_start_matches('/'), ..*self };
+            return checker.agent(&Location::explicit(listing.path.clone()), &listing);
+        }
         let speaks_for = self.speak_for(&listing.meta);
         let store = self.named_store(&mut part);
         let site = Site { store: store.as_ref(), ..self.site(&real, speaks_for.0) };
@@ -286,9 +302,18 @@ impl<'a> Checker<'a> {
         });
         work.settle(&mut part);
         agent::unlisted(&site, &mut part);
+        referenced_blobs(&site, &mut part);
         // Owners and modes matter in managed storage; a folder of transcripts belongs to whom it may.
         part.speaks_for = (shape != Shape::Folder).then_some(speaks_for);
         part
+    }
+
+    /// A configuration root or a home was named: the agent directory in it is meant.
+    fn inner_agent(&self, outer: &Listing) -> Option<(&'static str, Listing)> {
+        ["agent", ".gjc/agent"].into_iter().find_map(|inner| {
+            let listing = walk::list(self.fs, &outer.path.join(inner), &Limits::default()).ok()?;
+            (Shape::of(&listing) == Shape::Agent).then_some((inner, listing))
+        })
     }
 
     fn transcript(&self, path: &Path) -> Part {
@@ -302,6 +327,7 @@ impl<'a> Checker<'a> {
         let work = Work { site, tally: self.tally, all_references: false };
         part.absorb(work.transcript(path, if managed { Where::MANAGED } else { Where::LONE }));
         work.settle(&mut part);
+        referenced_blobs(&site, &mut part);
         part
     }
 

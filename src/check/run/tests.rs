@@ -579,6 +579,31 @@ fn blob_hash_mismatch() {
 }
 
 #[test]
+fn a_named_store_is_asked_for_what_a_lone_transcript_refers_to() {
+    let tree = with_blob();
+    let named = |tree: &Tree| {
+        let options = Options { blobs: Some("/a/blobs".into()), ..options() };
+        let run = checked(&tree.fs, &tree.transcript(), &options);
+        (run.blobs.clone(), found_in(&run))
+    };
+    assert_eq!(named(&tree), (Some("/a/blobs".into()), vec![]));
+    tree.fs.append(format!("/a/blobs/{ABC}"), b"d");
+    tree.fs.file(format!("/a/blobs/{}", "0".repeat(64)), b"damaged, but nothing refers to it");
+    assert_eq!(named(&tree).1, [format!("blob_hash_mismatch /a/blobs/{ABC}")]);
+    let absent = Options { blobs: Some("/none".into()), ..options() };
+    assert_eq!(found_in(&checked(&tree.fs, &tree.transcript(), &absent)), ["object_unreadable /none"]);
+}
+
+#[test]
+fn descriptors_that_run_out_are_a_limit_of_the_run() {
+    let tree = Tree::new();
+    let inject = Inject::new(&tree.fs, |call| (call.op == "open" && call.phase == Phase::Before).then_some(Errno::MFILE));
+    let mut found = found_in(&checked(&inject, "/a", &options()));
+    found.dedup();
+    assert_eq!(found, [format!("check_incomplete SCOPE/{BINDING}"), "check_incomplete SCOPE/TRANSCRIPT".into()]);
+}
+
+#[test]
 fn names_of_the_blob_store() {
     let named = |name: &str| {
         let tree = with_blob();
@@ -650,6 +675,17 @@ fn a_target_is_what_its_content_says() {
     assert_eq!(paths("/folder"), ["a.jsonl", "b/x.jsonl"]);
     tree.fs.symlink("/link", "/folder");
     assert_eq!(paths("/link"), ["a.jsonl", "b/x.jsonl"], "a link that the user names is followed");
+}
+
+#[test]
+fn the_agent_directory_inside_a_home_or_configuration_root_is_meant() {
+    let tree = Tree::new();
+    tree.fs.directory("/home/.gjc");
+    tree.fs.rename("/a", "/home/.gjc/agent");
+    let paths = |target: &str| checked(&tree.fs, target, &options()).outcomes.iter().map(|o| o.path.to_string()).collect::<Vec<_>>();
+    let scope = identity("/ws").directory_name();
+    assert_eq!(paths("/home/.gjc"), [format!("agent/sessions/{scope}/{NAME}")]);
+    assert_eq!(paths("/home"), [format!(".gjc/agent/sessions/{scope}/{NAME}")]);
 }
 
 #[test]
