@@ -148,6 +148,65 @@ fn acl_rule(answer: Result<usize, Error>) -> Result<AclState, AclViolation> {
     }
 }
 
+/// Why an access control list of macOS or Windows fails (spec 02 §4.2). gjc's token is `acl_verify_failed` for all of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ListViolation {
+    /// macOS: an extended ACL with so many entries.
+    Entries(usize),
+    /// Windows: somebody else is named, or someone is denied.
+    ForeignPrincipal,
+    /// Windows: only the user is named, in another shape than gjc writes (inherited, several entries, other rights).
+    OldShape,
+}
+
+/// macOS: an extended ACL with at least one entry is refused; `ENOENT` and `ENOTSUP` mean that there is none.
+///
+/// # Errors
+/// The violation, or the errno of a query that failed otherwise (gjc's token `acl_unavailable`).
+pub fn judge_macos(entries: Result<usize, Errno>) -> Result<Result<(), ListViolation>, Errno> {
+    match entries {
+        Ok(0) | Err(Errno::NOENT | Errno::OPNOTSUPP) => Ok(Ok(())),
+        Ok(entries) => Ok(Err(ListViolation::Entries(entries))),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// One entry of a Windows DACL, as far as the rule looks at it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WindowsEntry {
+    /// `ACCESS_ALLOWED_ACE`.
+    pub allows: bool,
+    /// Its SID is the current user's.
+    pub of_user: bool,
+    /// Access mask.
+    pub mask: u32,
+    /// Inheritance flags.
+    pub flags: u8,
+}
+
+/// Windows: the DACL is protected and is exactly one entry that allows the user everything, inherited by what is in a
+/// directory. A missing DACL (everybody may do everything) names foreign principals.
+///
+/// # Errors
+/// The violation.
+pub fn judge_windows(protected: bool, dacl: Option<&[WindowsEntry]>, need: Need) -> Result<(), ListViolation> {
+    const GENERIC_ALL: u32 = 0x1000_0000;
+    const FILE_ALL_ACCESS: u32 = 0x001F_01FF;
+    const OBJECT_AND_CONTAINER_INHERIT: u8 = 3;
+    let flags = match need {
+        Need::Directory => OBJECT_AND_CONTAINER_INHERIT,
+        Need::File => 0,
+    };
+    let entries = dacl.ok_or(ListViolation::ForeignPrincipal)?;
+    if entries.iter().any(|entry| !entry.allows || !entry.of_user) {
+        return Err(ListViolation::ForeignPrincipal);
+    }
+    match entries {
+        [one] if protected && matches!(one.mask, GENERIC_ALL | FILE_ALL_ACCESS) && one.flags == flags => Ok(()),
+        _ => Err(ListViolation::OldShape),
+    }
+}
+
 /// `verifyOwnerOnlyPathSecurity` of spec 02 §4.1: every component of an absolute path, then the object, then every name
 /// again. Nothing is changed.
 ///
@@ -256,6 +315,32 @@ mod tests {
         // A file is never asked for a default ACL.
         fs.set_acl("/a/scope/f", Acl::Default, Ok(28));
         assert_eq!(token(&fs, "/a/scope/f", Need::File), "absent");
+    }
+
+    #[test]
+    fn the_rule_of_macos() {
+        assert_eq!(judge_macos(Ok(0)), Ok(Ok(())));
+        assert_eq!(judge_macos(Err(Errno::NOENT)), Ok(Ok(())));
+        assert_eq!(judge_macos(Err(Errno::OPNOTSUPP)), Ok(Ok(())));
+        assert_eq!(judge_macos(Ok(1)), Ok(Err(ListViolation::Entries(1))));
+        assert_eq!(judge_macos(Err(Errno::IO)), Err(Errno::IO));
+    }
+
+    #[test]
+    fn the_rule_of_windows() {
+        let own = WindowsEntry { allows: true, of_user: true, mask: 0x001F_01FF, flags: 3 };
+        let directory = |protected, entries: &[WindowsEntry]| judge_windows(protected, Some(entries), Need::Directory);
+        assert_eq!(directory(true, &[own]), Ok(()));
+        assert_eq!(directory(true, &[WindowsEntry { mask: 0x1000_0000, ..own }]), Ok(()));
+        assert_eq!(judge_windows(true, Some(&[WindowsEntry { flags: 0, ..own }]), Need::File), Ok(()));
+        assert_eq!(judge_windows(true, Some(&[own]), Need::File), Err(ListViolation::OldShape));
+        assert_eq!(directory(false, &[own]), Err(ListViolation::OldShape));
+        assert_eq!(directory(true, &[own, own]), Err(ListViolation::OldShape));
+        assert_eq!(directory(true, &[]), Err(ListViolation::OldShape));
+        assert_eq!(directory(true, &[WindowsEntry { mask: 1, ..own }]), Err(ListViolation::OldShape));
+        assert_eq!(directory(true, &[own, WindowsEntry { of_user: false, ..own }]), Err(ListViolation::ForeignPrincipal));
+        assert_eq!(directory(true, &[WindowsEntry { allows: false, ..own }]), Err(ListViolation::ForeignPrincipal));
+        assert_eq!(judge_windows(true, None, Need::File), Err(ListViolation::ForeignPrincipal));
     }
 
     #[test]

@@ -8,7 +8,7 @@ pub mod codes;
 use super::run::Site;
 use crate::agent::layout::{self, BINDING, INTERNAL, PROTOCOL, RECOVERY};
 use crate::agent::residue;
-use crate::agent::security::{AclState, AclViolation, Need, Violation, judge_acl, violations};
+use crate::agent::security::{AclState, AclViolation, ListViolation, Need, Violation, judge_acl, violations};
 use crate::agent::walk::{Listing, Object, Scope, is_protocol_directory, show};
 use crate::finding::{Code, Finding, Place, Sink};
 use crate::fsys::{Acl, Kind, Meta};
@@ -260,6 +260,18 @@ fn acl(site: &Site<'_>, path: &Path, violation: Violation, sink: &mut dyn Sink) 
         Acl::Default => "default",
     };
     sink.push(Finding::new(code, site.place(path), format!("The {which} ACL `{}` {what}.", attribute.attribute())));
+}
+
+/// An access control list of macOS or Windows that gjc's native check refuses; the caller asked the system for it.
+pub fn access_list(site: &Site<'_>, path: &Path, wrong: ListViolation, sink: &mut dyn Sink) {
+    let message = match wrong {
+        ListViolation::Entries(count) => format!("The object carries an extended ACL ({count} entries)."),
+        ListViolation::ForeignPrincipal => "The DACL names somebody else than the user.".to_owned(),
+        ListViolation::OldShape => {
+            "The DACL names the user only, but in another shape than gjc writes; the next write repairs it.".to_owned()
+        }
+    };
+    sink.push(Finding::new(&codes::ACL_VERIFY_FAILED, site.place(path), message));
 }
 
 fn link(site: &Site<'_>, listing: &Listing, object: &Object, sink: &mut dyn Sink) {
