@@ -57,10 +57,10 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         return answer(args, console);
     }
     let release = console.options.gjc;
-    let mut traced = transcript::open(&args.file, true, console)?;
+    let (mut traced, migrated) = transcript::open_migrated(&args.file, console)?;
     let leaf = args.leaf().resolve(&traced.loaded.ids);
-    let outline = Outline::new(&traced.loaded.entries, &mut traced.loaded.ids, leaf, release);
-    let list = Values::new(&traced.loaded.entries, &mut traced.loaded.ids);
+    let list = Values::migrated(&traced.loaded.entries, &mut traced.loaded.ids, &migrated);
+    let outline = Outline::new(&list, &mut traced.loaded.ids, leaf, release);
     let rebuilt = build(&Tree::new(&list), leaf, release).map_err(|throw| {
         let file = args.file.display();
         Failure::Refused(format!("{file}: the context cannot be rebuilt, gjc throws {}: {throw}", throw.class()))

@@ -32,7 +32,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     if args.json || (console.options.format == Format::Json && !args.lines) {
         return answer(args, console);
     }
-    let traced = transcript::open(&args.file, false, console)?;
+    let traced = transcript::open(&args.file, console)?;
     if args.lines {
         let mut line = Vec::new();
         for entry in &traced.loaded.entries {

@@ -4,27 +4,34 @@ use super::{Console, Failure};
 use crate::fsys::input;
 use crate::transcript::Throw;
 use crate::transcript::context::budget;
-use crate::transcript::migrate::{Numbered, migrate};
+use crate::transcript::migrate::{Migrated, Numbered, migrate};
 use crate::transcript::trace::{Traced, trace};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Loads a file; entries of version 1 get the ids `#0`, `#1`, … when it is migrated.
+/// Loads a file.
 ///
 /// # Errors
 /// The file cannot be read, or gjc loads nothing of it.
-pub fn open(file: &Path, migrated: bool, console: &Console) -> Result<Traced, Failure> {
+pub fn open(file: &Path, console: &Console) -> Result<Traced, Failure> {
     let input = input::open(file).map_err(|error| Failure::at(file, &error))?;
     let traced = trace(input, console.options.gjc).map_err(|error| Failure::at(file, &error))?;
-    let mut traced = traced.map_err(|throw| throws(file, &throw))?;
+    let traced = traced.map_err(|throw| throws(file, &throw))?;
     if traced.loaded.entries.is_empty() {
         let why = "gjc loads nothing of this file: it does not begin with a session header";
         return Err(Failure::Refused(format!("{}: {why}", file.display())));
     }
-    if migrated {
-        migrate(&mut traced.loaded, &mut Numbered::default()).map_err(|throw| throws(file, &throw))?;
-    }
     Ok(traced)
+}
+
+/// Loads and migrates a file; entries of version 1 get the ids `#0`, `#1`, …
+///
+/// # Errors
+/// The file cannot be read, or gjc does not load it.
+pub fn open_migrated(file: &Path, console: &Console) -> Result<(Traced, Migrated), Failure> {
+    let mut traced = open(file, console)?;
+    let migrated = migrate(&mut traced.loaded, &mut Numbered::default()).map_err(|throw| throws(file, &throw))?;
+    Ok((traced, migrated))
 }
 
 fn throws(file: &Path, throw: &Throw) -> Failure {

@@ -4,6 +4,7 @@ use super::options::Format;
 use super::{Console, Failure, Status, transcript};
 use crate::render::style::Palette;
 use crate::render::tree::{self, Sheet};
+use crate::transcript::context::Values;
 use crate::transcript::context::answer::LeafName;
 use crate::transcript::outline::Outline;
 use std::path::PathBuf;
@@ -28,10 +29,11 @@ pub struct Args {
 /// # Errors
 /// The file cannot be read, or gjc loads nothing of it.
 pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
-    let mut traced = transcript::open(&args.file, true, console)?;
+    let (mut traced, migrated) = transcript::open_migrated(&args.file, console)?;
     let name = args.leaf.as_ref().map_or(LeafName::Last, |id| LeafName::Id(id.as_str().into()));
     let leaf = name.resolve(&traced.loaded.ids);
-    let outline = Outline::new(&traced.loaded.entries, &mut traced.loaded.ids, leaf, console.options.gjc);
+    let list = Values::migrated(&traced.loaded.entries, &mut traced.loaded.ids, &migrated);
+    let outline = Outline::new(&list, &mut traced.loaded.ids, leaf, console.options.gjc);
     let budget = transcript::budget(console);
     let sheet = Sheet { entries: &traced.loaded.entries, origins: &traced.origins, outline: &outline, budget };
     if args.json || console.options.format == Format::Json {

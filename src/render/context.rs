@@ -74,8 +74,8 @@ mod tests {
 
     fn shown(lines: &[&str], leaf: Leaf, width: usize) -> String {
         let mut traced = trace(lines.join("\n").as_bytes(), Release::V0_17).unwrap().unwrap();
-        let outline = Outline::new(&traced.loaded.entries, &mut traced.loaded.ids, leaf, Release::V0_17);
         let list = Values::new(&traced.loaded.entries, &mut traced.loaded.ids);
+        let outline = Outline::new(&list, &mut traced.loaded.ids, leaf, Release::V0_17);
         let context = build(&Tree::new(&list), leaf, Release::V0_17).unwrap();
         let sheet = Sheet { entries: &traced.loaded.entries, origins: &traced.origins, outline: &outline, budget: budget::DEFAULT };
         text(sheet, &context, Palette::new(false), width)

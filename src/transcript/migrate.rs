@@ -83,6 +83,13 @@ pub struct Migrated {
     pub boundaries: Vec<Boundary>,
 }
 
+impl Migrated {
+    /// Every entry that is no header got a new id and the entry before it as parent.
+    pub fn chained(&self) -> bool {
+        self.from < 2.0
+    }
+}
+
 /// A compaction whose kept part was given by index.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Boundary {
@@ -121,7 +128,7 @@ pub fn migrate<K: Lift>(loaded: &mut Loaded<K>, source: &mut impl IdSource) -> R
     if from >= CURRENT_VERSION {
         return Ok(migrated);
     }
-    if from < 2.0 {
+    if migrated.chained() {
         migrated.boundaries = chain(entries, keep, ids, source)?;
     }
     if from < 3.0 {

@@ -56,9 +56,9 @@ pub enum Parent {
 
 impl Outline {
     /// Looks at loaded (and migrated) entries.
-    pub fn new(entries: &[Value], ids: &mut Ids, leaf: Leaf, release: Release) -> Outline {
-        let list = Values::new(entries, ids);
-        let tree = Tree::new(&list);
+    pub fn new(list: &Values<'_>, ids: &mut Ids, leaf: Leaf, release: Release) -> Outline {
+        let tree = Tree::new(list);
+        let entries = list.entries();
         let labels = labels(entries, ids);
         let shape = tree.shape(|entry| date::time_of(entries.get(entry).and_then(|entry| entry.get("timestamp"))));
         let path = tree.path_to(leaf);
@@ -128,7 +128,9 @@ mod tests {
 
     fn outline(lines: &[&str]) -> Outline {
         let entries: Vec<Value> = lines.iter().map(|line| Value::parse(line.as_bytes()).unwrap()).collect();
-        Outline::new(&entries, &mut Ids::default(), Leaf::Last, Release::V0_17)
+        let mut ids = Ids::default();
+        let list = Values::new(&entries, &mut ids);
+        Outline::new(&list, &mut ids, Leaf::Last, Release::V0_17)
     }
 
     #[test]

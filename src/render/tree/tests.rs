@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::finding::Release;
-use crate::transcript::context::budget;
+use crate::transcript::context::{Values, budget};
 use crate::transcript::trace::trace;
 use crate::transcript::tree::Leaf;
 
@@ -12,7 +12,8 @@ const HEADER: &str =
 fn with_sheet<T>(lines: &[String], look: impl FnOnce(Sheet<'_>) -> T) -> T {
     let text = [&[HEADER.to_owned()], lines].concat().join("\n");
     let mut traced = trace(text.as_bytes(), Release::V0_17).unwrap().unwrap();
-    let outline = Outline::new(&traced.loaded.entries, &mut traced.loaded.ids, Leaf::Last, Release::V0_17);
+    let list = Values::new(&traced.loaded.entries, &mut traced.loaded.ids);
+    let outline = Outline::new(&list, &mut traced.loaded.ids, Leaf::Last, Release::V0_17);
     look(Sheet { entries: &traced.loaded.entries, origins: &traced.origins, outline: &outline, budget: budget::DEFAULT })
 }
 fn drawn(lines: &[String], width: usize) -> String {

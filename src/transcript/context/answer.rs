@@ -44,18 +44,17 @@ const LEGACY_NAMESPACE: &str = "legacy-session";
 /// # Errors
 /// The input cannot be read.
 pub fn contexts(input: impl Read, release: Release, leaves: &[LeafName], source: &mut impl IdSource) -> io::Result<Vec<Vec<u8>>> {
-    let loaded = load(input, Whole, release)?.and_then(|mut loaded| {
-        if !loaded.entries.is_empty() {
-            migrate(&mut loaded, source)?;
-        }
-        Ok(loaded)
-    });
-    let Loaded { entries, mut ids, .. } = match loaded {
+    let mut loaded = match load(input, Whole, release)? {
         Err(throw) => return Ok(vec![thrown(&throw); leaves.len()]),
         Ok(loaded) if loaded.entries.is_empty() => return Ok(vec![b"{\"not_loaded\":true}".to_vec(); leaves.len()]),
         Ok(loaded) => loaded,
     };
-    let list = Values::new(&entries, &mut ids);
+    let migrated = match migrate(&mut loaded, source) {
+        Err(throw) => return Ok(vec![thrown(&throw); leaves.len()]),
+        Ok(migrated) => migrated,
+    };
+    let Loaded { entries, mut ids, .. } = loaded;
+    let list = Values::migrated(&entries, &mut ids, &migrated);
     let tree = Tree::new(&list);
     let namespace = namespace(&entries);
     let answer = |leaf: &LeafName| match build(&tree, leaf.resolve(&ids), release) {

@@ -165,6 +165,20 @@ fn values_without_text_throw_where_text_is_needed() {
 }
 
 #[test]
+fn an_array_in_a_version_1_file_is_a_link_of_the_chain() {
+    let header = r#"{"type":"session","id":"s"}"#;
+    let message = r#"{"type":"message","message":{"role":"user","content":"c"}}"#;
+    let messages = |lines: &[&str]| {
+        let text = [&[header], lines].concat().join("\n");
+        let answers = contexts(text.as_bytes(), Release::V0_17, &[LeafName::Last], &mut Numbered::default()).unwrap();
+        String::from_utf8_lossy(&answers[0]).matches("\"content\"").count()
+    };
+    assert_eq!(messages(&[message, "[1]", message]), 2);
+    assert_eq!(messages(&[message, "[1]", "[]", message, "[1]"]), 2);
+    assert_eq!(messages(&["[1]", message]), 1);
+}
+
+#[test]
 fn many_roles_and_rules_stay_linear() {
     let lines: Vec<String> = (0..40_000)
         .map(|n| {

@@ -2,10 +2,11 @@
 
 use super::ContextEntries;
 use super::settings::NO_PRIMITIVE;
-use crate::json::{JsStr, JsString, Value, View, coerce};
+use crate::json::{JsStr, JsString, Kind, Value, View, coerce};
 use crate::transcript::entry::{EntryKind, Role};
 use crate::transcript::facts::MessageForm;
 use crate::transcript::ids::{Id, Ids};
+use crate::transcript::migrate::Migrated;
 use crate::transcript::throw::Throw;
 use crate::transcript::tree::Linked;
 use std::collections::HashMap;
@@ -31,6 +32,30 @@ impl<'e> Values<'e> {
             links.push((kind, ids.of(entry.get("id")), ids.of(entry.get("parentId"))));
         }
         Values { entries, links, first_kept }
+    }
+    /// The same for entries that were just migrated. Migration from version 1 gives ids to arrays too, as properties of
+    /// the array: JSON text does not show them, but gjc walks over them.
+    pub fn migrated(entries: &'e [Value], ids: &mut Ids, migrated: &Migrated) -> Self {
+        let mut values = Self::new(entries, ids);
+        if !migrated.chained() {
+            return values;
+        }
+        let chain: Vec<usize> = (0..entries.len()).filter(|entry| !values.links[*entry].0.is_header()).collect();
+        for (place, at) in chain.iter().enumerate().filter(|(_, at)| entries[**at].kind() == Kind::Array) {
+            let before = place.checked_sub(1).and_then(|place| chain.get(place));
+            let parent = before.map_or(Id::NULL, |before| values.links[*before].1);
+            let id = match chain.get(place + 1) {
+                Some(after) if entries[*after].kind() != Kind::Array => values.links[*after].2,
+                // Nothing but the chain knows this id: any that is its own will do.
+                _ => ids.of(Some(&entries[*at])),
+            };
+            values.links[*at] = (EntryKind::NonRecord, id, parent);
+        }
+        values
+    }
+    /// All entries.
+    pub fn entries(&self) -> &'e [Value] {
+        self.entries
     }
     /// The entry.
     pub fn entry(&self, entry: usize) -> Option<&'e Value> {
