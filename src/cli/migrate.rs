@@ -1,5 +1,6 @@
 //! `migrate FILE`: the version-5 form of a transcript, on standard output or in a new file; never in place.
 
+use super::options::Format;
 use super::{Console, Failure, Status};
 use crate::agent::blob_directory::BlobDirectory;
 use crate::fsys::output::{NewFile, Refused};
@@ -42,7 +43,11 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let source = (args.file != Path::new("-")).then_some(args.file.as_path());
     // Before anything is read: a run that cannot deliver does no work.
     let new_file = args.into.as_deref().map(|path| NewFile::create(path, source)).transpose().map_err(refused)?;
-    if args.json { print_answer(args, new_file, console) } else { write_transcript(args, new_file, console) }
+    if args.json || console.options.format == Format::Json {
+        print_answer(args, new_file, console)
+    } else {
+        write_transcript(args, new_file, console)
+    }
 }
 
 fn print_answer(args: &Args, new_file: Option<NewFile>, console: &mut Console) -> Result<Status, Failure> {

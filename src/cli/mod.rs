@@ -19,6 +19,7 @@ pub mod records;
 pub mod replay;
 pub mod schema;
 pub mod scope;
+pub mod session;
 pub mod transcript;
 pub mod tree;
 
@@ -68,6 +69,8 @@ pub enum Command {
     Migrate(migrate::Args),
     /// Print the scope of a working directory: name, digest, binding, legacy names
     Scope(scope::Args),
+    /// The reference session manager
+    Session(session::Args),
     /// Print the JSON Schema of a form that gjc-fsck writes
     Schema(schema::Args),
 }
@@ -88,6 +91,7 @@ pub fn dispatch(command: &Command, console: &mut Console) -> Result<Status, Fail
         Command::Context(args) => context::run(args, console),
         Command::Migrate(args) => migrate::run(args, console),
         Command::Scope(args) => scope::run(args, console),
+        Command::Session(args) => session::run(args, console),
         Command::Schema(args) => schema::run(args, console),
     }
 }

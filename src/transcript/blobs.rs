@@ -113,6 +113,48 @@ impl BlobSink for MemoryStore {
     }
 }
 
+/// A store that is only read, and blobs in memory over it: nothing that is put reaches the store below.
+#[derive(Clone, Debug, Default)]
+pub struct Overlay<S> {
+    below: S,
+    added: MemoryStore,
+}
+
+impl<S: BlobSource> Overlay<S> {
+    /// Nothing added yet.
+    pub fn new(below: S) -> Self {
+        Overlay { below, added: MemoryStore::default() }
+    }
+    /// What was put and is not in the store below.
+    pub const fn added(&self) -> &MemoryStore {
+        &self.added
+    }
+}
+
+impl<S: BlobSource> BlobSource for Overlay<S> {
+    fn known(&self) -> bool {
+        self.below.known()
+    }
+    fn stored(&self, name: &str) -> Stored {
+        match self.added.stored(name) {
+            Stored::Missing => self.below.stored(name),
+            added => added,
+        }
+    }
+    fn intact(&self, name: &str) -> Option<bool> {
+        self.added.intact(name).or_else(|| self.below.intact(name))
+    }
+    fn head(&self, name: &str, limit: usize) -> Option<Vec<u8>> {
+        self.added.head(name, limit).or_else(|| self.below.head(name, limit))
+    }
+}
+
+impl<S: BlobSource> BlobSink for Overlay<S> {
+    fn put(&mut self, name: &str, bytes: &[u8]) -> bool {
+        matches!(self.below.stored(name), Stored::File { .. }) || self.added.put(name, bytes)
+    }
+}
+
 /// The name of a blob: SHA-256 of its bytes.
 pub fn name_of(bytes: &[u8]) -> String {
     data_encoding::HEXLOWER.encode(&Sha256::digest(bytes))
@@ -218,5 +260,16 @@ mod tests {
         assert_eq!(store.intact(&name), Some(true));
         assert_eq!(store.head(&name, 2), Some(b"ab".to_vec()));
         assert!(!NoStore.put(&name, b"abc"));
+    }
+
+    #[test]
+    fn what_is_put_over_a_store_does_not_reach_it() {
+        let mut below = MemoryStore::default();
+        below.put(&name_of(b"old"), b"old");
+        let mut over = Overlay::new(below);
+        assert!(over.put(&name_of(b"old"), b"old") && over.put(&name_of(b"new"), b"new"));
+        assert_eq!(over.head(&name_of(b"old"), 9), Some(b"old".to_vec()));
+        assert_eq!(over.stored(&name_of(b"new")), Stored::File { size: 3 });
+        assert_eq!(over.added().iter().map(|(_, bytes)| bytes).collect::<Vec<_>>(), [b"new"]);
     }
 }

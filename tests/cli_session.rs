@@ -1,0 +1,81 @@
+//! `session run` as a user runs it.
+
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test reads and writes its own files")]
+
+use assert_cmd::Command;
+
+const SCRIPT: &str = concat!(
+    r#"{"op":"appendMessage","as":"u","message":{"role":"user","content":"hello"}}"#,
+    "\n",
+    r#"{"op":"appendLabelChange","targetId":"nope","label":"x"}"#,
+    "\n\n",
+    r#"{"op":"snapshot","as":"before"}"#,
+    "\n",
+    r#"{"op":"appendMessage","message":{"role":"assistant","content":[{"type":"image","data":{"$base64_of":{"byte":1,"count":900}}}]}}"#,
+    "\n",
+);
+
+/// Exit status, standard output, standard error.
+fn run(folder: &std::path::Path, args: &[&str]) -> (i32, String, String) {
+    let output = Command::cargo_bin("gjc-fsck").unwrap().current_dir(folder).args(["session", "run"]).args(args).output().unwrap();
+    (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+}
+
+fn with_script(script: &str, args: &[&str]) -> (i32, String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("script"), script).unwrap();
+    run(folder.path(), &[&["script"], args].concat())
+}
+
+#[test]
+fn the_transcript_goes_to_standard_output_and_what_threw_is_said() {
+    let (status, out, err) = with_script(SCRIPT, &["--gjc", "0.15"]);
+    assert_eq!(status, 4);
+    assert_eq!(err, "operation 1 threw Error: Entry nope not found\n");
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines.len(), 3);
+    assert!(lines[0].ends_with(r#""timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w/app"}"#), "{}", lines[0]);
+    assert!(lines[2].contains(r#""data":"blob:sha256:2d13b239b4ee0963dca956fd1580ff27701acba4c90f4415262011b2e5f4f20d""#), "{}", lines[2]);
+    assert_eq!(with_script(SCRIPT, &["--gjc", "0.15"]).1, out);
+    assert_ne!(with_script(SCRIPT, &["--gjc", "0.15", "--seed", "1"]).1, out);
+}
+
+#[test]
+fn json_tells_everything() {
+    let (status, out, _) = with_script(SCRIPT, &["--json"]);
+    assert_eq!(status, 4);
+    let answer: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(answer["snapshots"]["before"]["exists"], false);
+    assert_eq!(answer["op_errors"]["1"]["message"], "Entry nope not found");
+    assert_eq!(answer["blobs"][0]["bytes"], 900);
+    assert_eq!(answer["files"][0]["lines"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn a_transcript_is_opened_and_not_touched() {
+    let folder = tempfile::tempdir().unwrap();
+    let old = "{\"type\":\"session\",\"version\":4,\"id\":\"s\",\"timestamp\":\"t\",\"cwd\":\"/w\"}\n";
+    std::fs::write(folder.path().join("old.jsonl"), old).unwrap();
+    std::fs::write(folder.path().join("script"), "").unwrap();
+    let (status, out, _) = run(folder.path(), &["script", "--open", "old.jsonl"]);
+    assert_eq!((status, out.as_str()), (0, old.replace(":4", ":5").as_str()));
+    assert_eq!(std::fs::read_to_string(folder.path().join("old.jsonl")).unwrap(), old);
+    std::fs::write(folder.path().join("bad.jsonl"), "{}\n").unwrap();
+    let (status, out, err) = run(folder.path(), &["script", "--open", "bad.jsonl"]);
+    assert_eq!((status, out.as_str()), (4, ""));
+    assert!(err.contains("bad.jsonl: Could not open session: malformed"), "{err}");
+}
+
+#[test]
+fn a_wrong_script_is_wrong_usage() {
+    for (script, says) in [
+        ("{\n", "script:1: this is no JSON"),
+        ("\n{\"op\":\"fly\"}\n", "script:2: no operation is called `fly`"),
+        ("{\"op\":\"appendMessage\"}", "script:1: `message` is missing"),
+        ("7\n", "script:1: `op` is missing"),
+    ] {
+        let (status, out, err) = with_script(script, &[]);
+        assert_eq!((status, out.as_str()), (16, ""));
+        assert!(err.contains(says), "{err}");
+    }
+}
