@@ -330,3 +330,78 @@ fn a_real_acl_is_present() {
     let said = said(&checked(&agent, 1));
     assert_eq!(said.iter().filter(|s| *s == "agent_dir_mode_drift sessions").count(), 1, "{said:?}");
 }
+
+/// A second user is needed: only root can make files of others and run as somebody else.
+fn is_root() -> bool {
+    let root = rustix::process::geteuid().is_root();
+    if !root {
+        println!("skipped: only root can make objects of another user");
+    }
+    root
+}
+
+const NOBODY: u32 = 65534;
+
+fn give_away(path: &Path) {
+    std::os::unix::fs::lchown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+}
+
+#[test]
+fn root_speaks_for_the_owner_of_the_agent_directory() {
+    if !is_root() {
+        return;
+    }
+    let (_temp, agent, sessions) = hostile();
+    let scope = agent.join("sessions/v2-5rv7jbgitapagoa4ocoosggzxmdsobetnarxtc2pjcty2dxyl2yq");
+    std::fs::create_dir(&scope).unwrap();
+    mode(&scope, 0o700);
+    std::fs::write(scope.join("a.jsonl"), "").unwrap();
+    mode(&scope.join("a.jsonl"), 0o600);
+    for path in [&agent, &agent.join("sessions"), &sessions, &scope] {
+        give_away(path);
+    }
+    let owners = |run: &Run| said(run).into_iter().filter(|s| s.starts_with("owner_mismatch")).collect::<Vec<_>>();
+    let run = checked(&agent, 1);
+    assert_eq!(run.speaks_for.map(|(uid, _)| uid), Some(NOBODY));
+    let transcript = format!("owner_mismatch {}/a.jsonl", scope.strip_prefix(&agent).unwrap().display());
+    assert_eq!(owners(&run), [transcript], "root's own file in the scope of another user");
+    let asked = Options { as_uid: Some(0), ..options(1) };
+    let run = gjc_fsck::check::run(vec![Target::Path(agent)], &asked, &Real, &|_| {});
+    assert_eq!(owners(&run).len(), 3, "{:?}", owners(&run));
+}
+
+#[test]
+fn another_user_meets_what_is_closed_to_him() {
+    use std::os::unix::process::CommandExt;
+    if !is_root() {
+        return;
+    }
+    let (temp, agent, sessions) = hostile();
+    let program = temp.path().join("gjc-fsck");
+    std::fs::copy(env!("CARGO_BIN_EXE_gjc-fsck"), &program).unwrap();
+    for path in [temp.path(), &program] {
+        mode(path, 0o755);
+    }
+    let good = "{\"type\":\"session\",\"version\":5,\"id\":\"s\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"/\"}\n";
+    std::fs::write(sessions.join("2026-01-01T00-00-00-000Z_s.jsonl"), good).unwrap();
+    std::fs::write(sessions.join("closed.jsonl"), good).unwrap();
+    std::fs::create_dir(sessions.join("closed")).unwrap();
+    for path in [&agent, &agent.join("sessions"), &sessions] {
+        give_away(path);
+    }
+    mode(&sessions.join("closed.jsonl"), 0o600);
+    mode(&sessions.join("closed"), 0o700);
+    let output = std::process::Command::new(&program)
+        .args(["--format", "concise"])
+        .arg(&agent)
+        .env_clear()
+        .current_dir(temp.path())
+        .uid(NOBODY)
+        .gid(NOBODY)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code().map(|bits| bits & 8), Some(8), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("sessions/--x--/closed: error[object_unreadable]"), "{text}");
+    assert!(text.contains("sessions/--x--/closed.jsonl: error[read_failed]"), "{text}");
+}

@@ -76,21 +76,28 @@ mod tests {
     use super::*;
     use crate::fsys::Memory;
 
-    fn site<'a>(fs: &'a Memory, prefix: &'a str, assumed_root: Option<&'a Path>) -> Site<'a> {
-        Site {
-            fs,
-            root: Path::new("/copy/agent"),
-            prefix,
-            assumed_root,
-            uid: 1000,
-            speaks_for_itself: true,
-            release: Release::V0_17,
-            depth: Depth::Full,
-            now_ns: 0,
-            limits: Limits::default(),
-            store: None,
-            whole: true,
+    impl<'a> Site<'a> {
+        /// An agent directory at `/copy/agent` of user 1000.
+        pub(crate) fn for_tests(fs: &'a Memory) -> Self {
+            Site {
+                fs,
+                root: Path::new("/copy/agent"),
+                prefix: "",
+                assumed_root: None,
+                uid: 1000,
+                speaks_for_itself: true,
+                release: Release::V0_17,
+                depth: Depth::Full,
+                now_ns: 0,
+                limits: Limits::default(),
+                store: None,
+                whole: true,
+            }
         }
+    }
+
+    fn site<'a>(fs: &'a Memory, prefix: &'a str, assumed_root: Option<&'a Path>) -> Site<'a> {
+        Site { prefix, assumed_root, ..Site::for_tests(fs) }
     }
 
     #[test]

@@ -295,3 +295,30 @@ pub fn hard_links(site: &Site<'_>, listing: &Listing, object: &Object, code: &'s
     }
     sink.push(finding);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::security::{WindowsEntry, judge_macos, judge_windows};
+    use crate::check::run::Site;
+    use crate::finding::Collected;
+    use crate::fsys::Memory;
+
+    #[test]
+    fn acl_verify_failed_comes_from_the_native_rules_of_macos_and_windows() {
+        let fs = Memory::new();
+        let site = Site::for_tests(&fs);
+        let codes = |wrong: Result<(), ListViolation>| {
+            let mut found = Collected::default();
+            if let Err(wrong) = wrong {
+                access_list(&site, Path::new("/copy/agent"), wrong, &mut found);
+            }
+            found.findings.iter().map(|f| f.code.name).collect::<Vec<_>>()
+        };
+        assert_eq!(codes(judge_macos(Ok(2)).unwrap()), ["acl_verify_failed"]);
+        assert!(codes(judge_macos(Ok(0)).unwrap()).is_empty());
+        let own = WindowsEntry { allows: true, of_user: true, mask: 0x001F_01FF, flags: 0 };
+        assert_eq!(codes(judge_windows(false, Some(&[own]), Need::File)), ["acl_verify_failed"]);
+        assert!(codes(judge_windows(true, Some(&[own]), Need::File)).is_empty());
+    }
+}
