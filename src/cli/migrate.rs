@@ -150,6 +150,7 @@ fn notes(sanitised: usize, tally: &Tally, directory: Option<&BlobDirectory>) -> 
         (tally.lost_references, "blob references were replaced by a placeholder, their blobs are missing"),
         (tally.cut_strings, "strings were cut at 500,000 units"),
         (tally.emptied_signatures, "signatures longer than 500,000 units were emptied"),
+        (tally.transient_members, "members partialJson or jsonlEvents were dropped"),
         (tally.edit_snapshots, "edit snapshots were replaced by their digests"),
         (tally.lone_surrogates, "long strings held lone surrogates, now U+FFFD"),
         (tally.reencoded_images, "images were no canonical base64 and were encoded again"),

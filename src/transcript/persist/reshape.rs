@@ -24,8 +24,10 @@ enum Open {
 
 struct Frame<C> {
     open: Open,
-    /// The nearest key for the value that is next: of the member for objects, inherited for arrays.
+    /// The key of the member that is being entered, in an object.
     key: Option<JsString>,
+    /// The frame that holds the nearest key for the values in this one: itself for an object, inherited by an array.
+    keyed: Option<usize>,
     context: C,
     changed: bool,
 }
@@ -37,19 +39,21 @@ pub fn reshape<R: Reshape>(root: &mut Value, context: R::Context, reshape: &mut 
     let mut value = take(root);
     let mut context = context;
     loop {
-        let key = stack.last().and_then(|frame| frame.key.as_ref());
+        let keyed = stack.last().and_then(|frame| frame.keyed);
+        let key = keyed.and_then(|keyed| stack.get(keyed)).and_then(|frame| frame.key.as_ref());
         let (mut changed, below) = reshape.enter(&mut value, key, context);
         // Go down, or come back with a finished value.
         let mut finished = match value {
             Value::Array(mut array) => {
                 let items = take(array.as_mut());
-                let key = key.cloned();
-                stack.push(Frame { open: Open::Array(Vec::with_capacity(items.len()), items.into_iter()), key, context: below, changed });
+                let open = Open::Array(Vec::with_capacity(items.len()), items.into_iter());
+                stack.push(Frame { open, key: None, keyed, context: below, changed });
                 None
             }
             Value::Object(object) => {
-                let members = object.into_members();
-                stack.push(Frame { open: Open::Object(Object::new(), members.into_iter()), key: None, context: below, changed });
+                let open = Open::Object(Object::new(), object.into_members().into_iter());
+                let keyed = Some(stack.len());
+                stack.push(Frame { open, key: None, keyed, context: below, changed });
                 None
             }
             leaf => Some(leaf),
@@ -138,6 +142,24 @@ mod tests {
     #[test]
     fn array_elements_inherit_the_key_and_members_have_their_own() {
         assert_eq!(run(r#"{"a":[[0],{"b":0}]}"#).2, ["0:", "1:a", "2:a", "3:a", "2:a", "3:b"]);
+    }
+
+    #[test]
+    fn a_long_key_is_not_copied_for_every_array_below_it() {
+        let text = format!("{{\"{}\":{}1{}}}", "k".repeat(1 << 20), "[".repeat(100_000), "]".repeat(100_000));
+        let mut value = Value::parse(text.as_bytes()).unwrap();
+        /// Looks at nothing.
+        struct Look;
+        impl Reshape for Look {
+            type Context = ();
+            fn enter(&mut self, _: &mut Value, key: Option<&JsString>, (): ()) -> (bool, ()) {
+                (key.is_none(), ())
+            }
+            fn leave_changed(&mut self, _: &mut Object) {}
+        }
+        // Copying it would take a hundred gigabytes.
+        assert!(reshape(&mut value, (), &mut Look));
+        assert_eq!(to_text(&value), text);
     }
 
     #[test]

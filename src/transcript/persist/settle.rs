@@ -197,6 +197,7 @@ mod tests {
     use super::*;
     use crate::json::stringify::to_text;
     use crate::transcript::blobs::{BlobSink, MemoryStore, NoStore};
+    use proptest::prelude::*;
 
     fn settled_with(text: &str, store: &mut dyn BlobStore, release: Release, origin: Origin) -> (String, Tally) {
         let mut value = Value::parse(text.as_bytes()).unwrap();
@@ -307,5 +308,37 @@ mod tests {
         );
         let kept = image(&"!a".repeat(600));
         assert_eq!(settled_with(&kept, &mut NoStore, Release::V0_17, Origin::File).0, kept);
+    }
+
+    /// Values with many keys and strings that matter here.
+    fn any_entry() -> impl Strategy<Value = String> {
+        let reference = format!("\"blob:sha256:{}\"", "0".repeat(64));
+        let leaf = prop_oneof![Just(reference), Just("\"image\"".to_owned()), Just("1".to_owned())];
+        leaf.prop_recursive(5, 40, 5, |inner| {
+            let key = prop_oneof![Just("data"), Just("image_url"), Just("url"), Just("content"), Just("type"), Just("x")];
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..5).prop_map(|items| format!("[{}]", items.join(","))),
+                proptest::collection::vec((key, inner), 0..5).prop_map(|members| {
+                    let members: Vec<String> = members.into_iter().map(|(key, value)| format!("\"{key}\":{value}")).collect();
+                    format!("{{{}}}", members.join(","))
+                }),
+            ]
+        })
+    }
+
+    proptest! {
+        /// [`blobs::live_references`] looks, this room resolves: both must mean the same places.
+        #[test]
+        fn what_is_called_live_is_what_is_resolved(text in any_entry()) {
+            let entry = Value::parse(text.as_bytes()).unwrap();
+            let live = |text: &str| {
+                let mut count = 0;
+                blobs::live_references(&Value::parse(text.as_bytes()).unwrap(), |_| count += 1);
+                count
+            };
+            let (settled, tally) = settled_with(&to_text(&entry), &mut MemoryStore::default(), Release::V0_17, Origin::File);
+            prop_assert_eq!(tally.lost_references, live(&to_text(&entry)));
+            prop_assert_eq!(live(&settled), 0);
+        }
     }
 }
