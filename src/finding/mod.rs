@@ -262,6 +262,17 @@ pub trait Sink {
     fn push(&mut self, finding: Finding);
     /// Takes one gauge.
     fn gauge(&mut self, gauge: Gauge);
+    /// Takes note of further findings of a code at a path that the check itself did not keep one by one. A sink that bounds
+    /// nothing may say so once.
+    fn further(&mut self, code: &'static Code, path: &Arc<str>, count: u64) {
+        let place = Place { path: Arc::clone(path), ..Place::default() };
+        self.push(Finding::new(code, place, not_listed(count)));
+    }
+}
+
+/// What is said instead of findings that are only counted.
+fn not_listed(count: u64) -> String {
+    format!("{count} more places in this file are not listed")
 }
 
 /// Findings of one code at one path that are kept one by one; what comes behind them is counted.
@@ -275,25 +286,41 @@ pub struct Collected {
     pub findings: Vec<Finding>,
     /// Gauges in push order.
     pub gauges: Vec<Gauge>,
-    /// Per path and code: how many came, and where the finding stands that counts the rest.
-    seen: HashMap<(Arc<str>, &'static str), (u64, usize)>,
+    seen: HashMap<(Arc<str>, &'static str), Seen>,
+}
+
+/// What came of one code at one path.
+#[derive(Default, Debug)]
+struct Seen {
+    /// Findings that are kept one by one.
+    kept: u64,
+    /// Findings that are only counted.
+    counted: u64,
+    /// Where the finding stands that counts them.
+    rest: Option<usize>,
 }
 
 impl Sink for Collected {
     fn push(&mut self, finding: Finding) {
-        let (count, at) = self.seen.entry((Arc::clone(&finding.place.path), finding.code.name)).or_default();
-        *count += 1;
-        if *count <= MOST {
+        let seen = self.seen.entry((Arc::clone(&finding.place.path), finding.code.name)).or_default();
+        if seen.kept < MOST {
+            seen.kept += 1;
             self.findings.push(finding);
-            return;
+        } else {
+            self.further(finding.code, &finding.place.path, 1);
         }
-        let message = format!("{} more places in this file are not listed", *count - MOST);
-        if *count == MOST + 1 {
-            *at = self.findings.len();
-            let place = Place { path: finding.place.path, ..Place::default() };
-            self.findings.push(Finding::new(finding.code, place, message));
-        } else if let Some(rest) = self.findings.get_mut(*at) {
-            rest.message = message;
+    }
+    fn further(&mut self, code: &'static Code, path: &Arc<str>, count: u64) {
+        let seen = self.seen.entry((Arc::clone(path), code.name)).or_default();
+        seen.counted += count;
+        let message = not_listed(seen.counted);
+        match seen.rest.and_then(|at| self.findings.get_mut(at)) {
+            Some(rest) => rest.message = message,
+            None => {
+                seen.rest = Some(self.findings.len());
+                let place = Place { path: Arc::clone(path), ..Place::default() };
+                self.findings.push(Finding::new(code, place, message));
+            }
         }
     }
     fn gauge(&mut self, gauge: Gauge) {
@@ -322,6 +349,17 @@ mod tests {
         let rest = &sink.findings[usize::try_from(MOST).unwrap()];
         assert_eq!((rest.message.as_str(), rest.place.line), ("5 more places in this file are not listed", None));
         assert_eq!(&*sink.findings.last().unwrap().place.path, "b");
+    }
+
+    #[test]
+    fn what_a_check_counted_itself_is_added_to_the_rest() {
+        let code = check::code("json_syntax").unwrap();
+        let mut sink = Collected::default();
+        sink.push(Finding::new(code, at("a", 1), "x"));
+        sink.further(code, &Arc::from("a"), 40);
+        sink.further(code, &Arc::from("a"), 2);
+        let messages: Vec<&str> = sink.findings.iter().map(|finding| finding.message.as_str()).collect();
+        assert_eq!(messages, ["x", "42 more places in this file are not listed"]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use super::{entry, header, line, migrate};
 use crate::check::dialect;
 use crate::finding::{Code, Finding, Gauge, Sink};
 use crate::transcript::inspect::{Reason, Verdict};
+use std::sync::Arc;
 
 /// The codes whose verdict column says that reader S answers `malformed` (spec 05, 05a).
 pub static STRICT_MALFORMED: &[&Code] = &[
@@ -59,6 +60,10 @@ impl Sink for Watch<'_> {
     }
     fn gauge(&mut self, gauge: Gauge) {
         self.inner.gauge(gauge);
+    }
+    fn further(&mut self, code: &'static Code, path: &Arc<str>, count: u64) {
+        self.malformed |= STRICT_MALFORMED.contains(&code);
+        self.inner.further(code, path, count);
     }
 }
 
