@@ -266,7 +266,7 @@ fn the_outcome_names_the_answers_of_the_readers() {
         [("L", "loads 2 entries"), ("S", "resumable"), ("H", "opens"), ("I", "lists"), ("K", "stars after an upgrade of the header")];
     assert_eq!(answers, expect);
     assert_eq!((outcome.id.as_deref(), outcome.version), (Some("s-1"), Some(5)));
-    assert_eq!(outcome.entry_ids.iter().map(|id| &**id).collect::<Vec<_>>(), [b"a"]);
+    assert_eq!(outcome.entry_ids.len(), 1);
     assert_eq!(outcome.header.cwd.as_deref(), Some(&b"/w"[..]));
 
     let (outcome, _) = run("", &lone());

@@ -22,5 +22,5 @@ pub mod walk;
 pub use string::{JsStr, JsString};
 pub use tape::{Node, Tape};
 pub use value::{Object, Value};
-pub use view::{Kind, View};
+pub use view::{Census, Kind, View};
 pub use walk::Walk;

@@ -57,9 +57,9 @@ pub fn scan(text: &[u8], from: usize, tape: &mut Tape) -> Outcome {
         };
         match byte {
             b'"' => match string_end(text, at) {
-                Ok((end, flags)) => {
-                    push(tape, at, end, Kind::String, flags);
-                    at = end;
+                Ok(string) => {
+                    push_string(tape, at, string, 0);
+                    at = string.end;
                 }
                 Err(at) => return Outcome::Failed { at },
             },
@@ -146,7 +146,15 @@ pub fn scan(text: &[u8], from: usize, tape: &mut Tape) -> Outcome {
 fn push(tape: &mut Tape, start: usize, end: usize, kind: Kind, flags: u8) {
     let next = tape.slots.len() as u32 + 1;
     tape.flags |= flags;
-    tape.slots.push(Slot { start: start as u32, end: end as u32, next, kind, flags });
+    tape.slots.push(Slot { start: start as u32, end: end as u32, next, kind, flags, excess: 0 });
+}
+
+/// A string or key; `more` are flags beside its own.
+fn push_string(tape: &mut Tape, start: usize, string: Str, more: u8) {
+    let next = tape.slots.len() as u32 + 1;
+    let flags = string.flags | more;
+    tape.flags |= flags;
+    tape.slots.push(Slot { start: start as u32, end: string.end as u32, next, kind: Kind::String, flags, excess: string.excess });
 }
 
 /// Reads `"key" :` at `at`; the answer is the first byte behind the colon.
@@ -154,9 +162,9 @@ fn key(text: &[u8], at: usize, tape: &mut Tape) -> Result<usize, usize> {
     if text.get(at) != Some(&b'"') {
         return Err(if at < text.len() { token_end(text, at) } else { at });
     }
-    let (end, flags) = string_end(text, at)?;
-    push(tape, at, end, Kind::String, flags | flag::KEY);
-    let colon = skip_space(text, end);
+    let string = string_end(text, at)?;
+    push_string(tape, at, string, flag::KEY);
+    let colon = skip_space(text, string.end);
     match text.get(colon) {
         Some(b':') => Ok(colon + 1),
         Some(_) => Err(token_end(text, colon)),
@@ -238,18 +246,31 @@ fn written_keys(tape: &Tape, object: u32) -> impl Iterator<Item = Slot> + '_ {
     })
 }
 
-/// End of the string token that begins with the quote at `at`, and its flags; or where the lexer stood when it failed.
-fn string_end(text: &[u8], at: usize) -> Result<(usize, u8), usize> {
+/// A string token.
+#[derive(Clone, Copy)]
+struct Str {
+    /// First byte behind the closing quote.
+    end: usize,
+    flags: u8,
+    excess: u16,
+}
+
+/// The string token that begins with the quote at `at`; or where the lexer stood when it failed.
+fn string_end(text: &[u8], at: usize) -> Result<Str, usize> {
     let mut i = at + 1;
     let mut flags = 0;
+    let mut excess = 0u16;
     loop {
         i += plain_run(&text[i..]);
         match text.get(i) {
-            Some(b'"') => return Ok((i + 1, flags)),
+            Some(b'"') => return Ok(Str { end: i + 1, flags, excess }),
             Some(b'\\') => {
                 flags |= flag::ESCAPED;
                 match text.get(i + 1) {
-                    Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => i += 2,
+                    Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
+                        excess = excess.saturating_add(1);
+                        i += 2;
+                    }
                     Some(b'u') => {
                         let digits = text[i + 2..].iter().take(4).take_while(|b| b.is_ascii_hexdigit()).count();
                         if digits < 4 {
@@ -259,6 +280,7 @@ fn string_end(text: &[u8], at: usize) -> Result<(usize, u8), usize> {
                         if matches!(text[i + 2..], [b'd' | b'D', b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F', ..]) {
                             flags |= flag::SURROGATE_ESCAPE;
                         }
+                        excess = excess.saturating_add(5);
                         i += 6;
                     }
                     Some(_) => return Err(i + 1),
@@ -351,7 +373,7 @@ fn number_end(text: &[u8], at: usize) -> Result<(usize, u8), usize> {
 /// End of whatever token stands at `at`, for a token that the grammar does not allow there.
 fn token_end(text: &[u8], at: usize) -> usize {
     match text[at] {
-        b'"' => string_end(text, at).map_or_else(|at| at, |(end, _)| end),
+        b'"' => string_end(text, at).map_or_else(|at| at, |string| string.end),
         b'-' | b'0'..=b'9' => number_end(text, at).map_or_else(|at| at, |(end, _)| end),
         b'[' | b']' | b'{' | b'}' | b':' | b',' | b'(' | b')' | b';' | b'=' | b'.' => at + 1,
         b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'$' => {

@@ -29,6 +29,9 @@ impl<'a> JsStr<'a> {
     }
     /// Number of UTF-16 code units: JavaScript's `length`.
     pub fn len_utf16(self) -> usize {
+        if self.0.is_ascii() {
+            return self.0.len();
+        }
         // One unit for each byte that is no continuation byte, one more for each four-byte character.
         self.0.iter().map(|b| usize::from(b & 0xC0 != 0x80) + usize::from(*b >= 0xF0)).sum()
     }

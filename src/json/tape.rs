@@ -2,7 +2,7 @@
 //!
 //! A [`Tape`] is reused from record to record, so that a check allocates nothing per record.
 
-use super::view::{Kind, View};
+use super::view::{Census, Kind, View};
 use std::borrow::Cow;
 
 /// One value (or object key) of a tape.
@@ -18,7 +18,12 @@ pub(crate) struct Slot {
     pub kind: Kind,
     /// `flag::*`.
     pub flags: u8,
+    /// Bytes of a string that its escapes take beyond one for each unit; [`EXCESS_UNKNOWN`] or more is not counted.
+    pub excess: u16,
 }
+
+/// The most that [`Slot::excess`] can say.
+pub(crate) const EXCESS_UNKNOWN: u16 = u16::MAX;
 
 pub(crate) mod flag {
     /// A string whose text holds a backslash.
@@ -120,6 +125,18 @@ impl<'a> Node<'a> {
         let slot = self.slot();
         slot.kind == Kind::String && slot.flags & flag::UNICODE_ESCAPE != 0
     }
+    /// The UTF-16 length of this string or key; 0 for anything else. Nothing is decoded, save for very many escapes.
+    pub fn units(self) -> usize {
+        let slot = self.slot();
+        let Some(raw) = self.raw_str() else { return 0 };
+        if slot.flags & flag::ESCAPED == 0 {
+            super::view::len_utf16(raw)
+        } else if slot.excess < EXCESS_UNKNOWN {
+            super::view::len_utf16(raw) - usize::from(slot.excess)
+        } else {
+            super::view::len_utf16(&super::text::unescape(raw))
+        }
+    }
     /// True when this number has an exponent or more than 15 bytes.
     pub fn is_long_number(self) -> bool {
         let slot = self.slot();
@@ -176,16 +193,54 @@ impl<'a> View<'a> for Node<'a> {
     fn to_value(self) -> super::value::Value {
         super::value::Value::from_node(self)
     }
+    fn census(self) -> Option<Census> {
+        // Of duplicate keys only the last value exists.
+        if self.any_duplicate_key() {
+            return None;
+        }
+        let mut census = Census::default();
+        let mut is_member = true;
+        for node in self.descend() {
+            let slot = node.slot();
+            let is_key = slot.kind == Kind::String && slot.flags & flag::KEY != 0;
+            census.elements += u64::from(!is_member && !is_key);
+            is_member = is_key;
+            match slot.kind {
+                Kind::String => {
+                    census.strings += 1;
+                    census.units += node.units() as u64;
+                }
+                Kind::Number | Kind::Bool => census.scalars += 1,
+                Kind::Object => census.objects += 1,
+                Kind::Null | Kind::Array => {}
+            }
+        }
+        Some(census)
+    }
     fn kind(self) -> Kind {
         self.slot().kind
     }
     fn get(self, key: &str) -> Option<Self> {
-        let key = key.as_bytes();
-        if self.slot().flags & flag::DUPLICATE_KEY == 0 {
-            self.written_members().find(|(k, _)| k.key_is(key)).map(|(_, v)| v)
-        } else {
-            self.written_members().filter(|(k, _)| k.key_is(key)).last().map(|(_, v)| v)
+        let object = self.slot();
+        if object.kind != Kind::Object {
+            return None;
         }
+        // The key with its quotes, when nothing in it is escaped.
+        let length = key.len() as u32 + 2;
+        let mut found = None;
+        let mut at = self.at + 1;
+        while at < object.next {
+            let slot = self.tape.slots[at as usize];
+            let plain = slot.flags & flag::ESCAPED == 0;
+            if (!plain || slot.end - slot.start == length) && self.at(at).key_is(key.as_bytes()) {
+                found = Some(self.at(at + 1));
+                if object.flags & flag::DUPLICATE_KEY == 0 {
+                    break;
+                }
+            }
+            at = self.tape.slots[at as usize + 1].next;
+        }
+        found
     }
     fn as_str(self) -> Option<Cow<'a, [u8]>> {
         let raw = self.raw_str()?;

@@ -39,6 +39,21 @@ impl Kind {
     }
 }
 
+/// How much a value holds, itself included.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Census {
+    /// UTF-16 units of all strings and keys.
+    pub units: u64,
+    /// Strings and keys.
+    pub strings: u64,
+    /// Numbers and booleans.
+    pub scalars: u64,
+    /// Objects.
+    pub objects: u64,
+    /// Elements of arrays.
+    pub elements: u64,
+}
+
 /// Read access to a JSON value with JavaScript's rules: own properties only, the last of duplicate keys.
 pub trait View<'a>: Copy + 'a {
     /// What the value is.
@@ -60,6 +75,10 @@ pub trait View<'a>: Copy + 'a {
     /// The owned form of the value.
     fn to_value(self) -> Value;
 
+    /// What the value holds, when that can be told without looking at its members one by one.
+    fn census(self) -> Option<Census> {
+        None
+    }
     /// `isRecord` of spec 01: a JSON object.
     fn is_record(self) -> bool {
         self.kind() == Kind::Object

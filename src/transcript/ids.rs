@@ -4,8 +4,8 @@
 //! equal numbers, so that everything behind it compares and indexes by a `u32`.
 
 use crate::json::{JsString, Kind, Object, Value, View};
-use hashbrown::HashTable;
-use std::hash::{BuildHasher, RandomState};
+use hashbrown::{DefaultHashBuilder, HashTable};
+use std::hash::BuildHasher;
 
 /// One key. Equal ids of one [`Ids`] are equal keys.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -50,12 +50,12 @@ pub struct Ids {
     arena: Vec<u8>,
     keys: Vec<Key>,
     table: HashTable<u32>,
-    hasher: RandomState,
+    hasher: DefaultHashBuilder,
 }
 
 impl Default for Ids {
     fn default() -> Self {
-        Ids { arena: Vec::new(), keys: Vec::new(), table: HashTable::new(), hasher: RandomState::new() }
+        Ids { arena: Vec::new(), keys: Vec::new(), table: HashTable::new(), hasher: DefaultHashBuilder::default() }
     }
 }
 
@@ -144,6 +144,11 @@ impl Ids {
         self.key(slot).is_some_and(|key| key.kind == kind && self.bytes(key) == bytes)
     }
     fn intern(&mut self, kind: Kind, bytes: &[u8]) -> Id {
+        // A parent is most often the entry before: the key that was made last.
+        let latest = Id::FIRST + self.keys.len() as u32;
+        if let Some(slot) = latest.checked_sub(1).filter(|slot| self.matches(*slot, kind, bytes)) {
+            return Id(slot);
+        }
         let hash = self.hasher.hash_one((kind, bytes));
         if let Some(slot) = self.table.find(hash, |slot| self.matches(*slot, kind, bytes)) {
             return Id(*slot);

@@ -4,6 +4,7 @@ use super::{HeaderFacts, Options, Outcome, Passes, Source};
 use crate::check::header::Ending;
 use crate::check::line::LostIds;
 use crate::check::size::FILE_CAP;
+use crate::check::tree::shared::EntryIds;
 use crate::check::tree::{Forest, Graph};
 use crate::check::{context, entry, listing, migrate, tool_pairing, tree, verdict};
 use crate::finding::{Finding, Release, Sink};
@@ -154,10 +155,10 @@ fn header_facts(unpatched: Option<&Value>, effective: Option<&Value>) -> HeaderF
 }
 
 /// Ids as the file has them: of version 1 there are none to compare.
-fn entry_ids(inspected: &Inspected, version: Option<f64>) -> Vec<Box<[u8]>> {
-    let (Ok(loaded), Some(2.0..)) = (&inspected.loaded, version) else { return Vec::new() };
+fn entry_ids(inspected: &Inspected, version: Option<f64>) -> EntryIds {
+    let (Ok(loaded), Some(2.0..)) = (&inspected.loaded, version) else { return EntryIds::default() };
     let entries = loaded.entries.iter().filter(|fact| !fact.kind.is_header());
-    entries.filter_map(|fact| loaded.ids.text(fact.id).map(Into::into)).collect()
+    EntryIds::new(entries.filter_map(|fact| loaded.ids.text(fact.id)))
 }
 
 /// What the streaming pass left for the end.

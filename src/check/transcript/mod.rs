@@ -99,8 +99,8 @@ pub struct Outcome {
     pub verdicts: Vec<(&'static str, String)>,
     /// Header members that other checks compare: `cwd` and `title` after patches, `parentSession`.
     pub header: HeaderFacts,
-    /// Ids of the entries of a version above 1 in file order, for the comparison of files with shared history.
-    pub entry_ids: Vec<Box<[u8]>>,
+    /// Ids of the entries of a version above 1, for the comparison of files with shared history.
+    pub entry_ids: tree::shared::EntryIds,
     /// Bytes read.
     pub size: u64,
     /// Counts of what the file holds.

@@ -2,6 +2,7 @@
 
 pub mod codes;
 mod forest;
+pub mod shared;
 
 pub use forest::{Forest, is_message};
 
