@@ -38,6 +38,7 @@ fn options(jobs: usize) -> Options {
         jobs: Some(jobs),
         now_ns: i128::from(tree::now_ms()) * 1_000_000,
         current_dir: "/".into(),
+        around: gjc_fsck::agent::legacy::Surroundings::default(),
     }
 }
 

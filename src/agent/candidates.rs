@@ -44,6 +44,15 @@ pub struct Candidate {
 }
 
 impl Candidate {
+    /// Reads id and cwd of one file, whatever workspace it belongs to.
+    ///
+    /// # Errors
+    /// What the capture refuses; a header that is none counts as changed.
+    pub fn read(fs: &dyn Fs, path: &Path, provenance: Provenance) -> Result<Self, Refusal> {
+        let Captured { bytes, meta } = capture(fs, path, Bound::Prefix(PREFLIGHT_BYTES))?;
+        let (session_id, cwd) = read_header(&bytes).map_err(|_| Refusal::Changed(vec!["header"]))?;
+        Ok(Candidate { path: path.to_owned(), session_id, cwd, provenance, meta, sha256: OnceLock::new() })
+    }
     /// The whole identity; reads and hashes the file on the first call.
     ///
     /// # Errors
@@ -61,6 +70,16 @@ impl Candidate {
             ctime_ns: self.meta.ctime_ns,
             sha256,
         })
+    }
+    /// What it counts as when its header's directory has no identity.
+    pub fn without_workspace(&self, why: NoIdentity) -> Invalid {
+        Invalid {
+            path: self.path.clone(),
+            code: why.candidate_code(),
+            session_id: Some(self.session_id.to_string()).filter(|id| is_session_id(id)),
+            detail: format!("its header names the directory {}: {}", self.cwd, why.token()),
+            transient: false,
+        }
     }
     /// The artifact directory.
     pub fn artifacts(&self) -> PathBuf {
@@ -140,11 +159,11 @@ impl Cwds {
     ///
     /// # Errors
     /// The native code.
-    pub fn identity(&self, world: &World<'_>, cwd: &JsString) -> Result<Identity, NoIdentity> {
+    pub fn identity(&self, fs: &dyn Fs, current_dir: &Path, cwd: &JsString) -> Result<Identity, NoIdentity> {
         if let Some(known) = self.0.lock().ok().and_then(|known| known.get(cwd.as_bytes()).cloned()) {
             return known;
         }
-        let found = identity::posix(world.fs, &world.current_dir, Path::new(&*cwd.as_js().to_string_lossy()));
+        let found = identity::posix(fs, current_dir, Path::new(&*cwd.as_js().to_string_lossy()));
         if let Ok(mut known) = self.0.lock() {
             known.insert(cwd.clone(), found.clone());
         }
@@ -168,42 +187,39 @@ pub fn read_header(prefix: &[u8]) -> Result<(JsString, JsString), (&'static str,
     }
 }
 
-/// Examines one `.jsonl` entry of a visited directory (spec 02 §5.3).
-pub fn examine(world: &World<'_>, scope: &Identity, path: &Path, provenance: Provenance, cwds: &Cwds) -> Examined {
-    let invalid = |code, session_id: Option<String>, detail: String, transient| {
-        Examined::Invalid(Invalid { path: path.to_owned(), code, session_id: session_id.filter(|id| is_session_id(id)), detail, transient })
-    };
+/// Reads the header of one `.jsonl` entry of a visited directory, whatever workspace it belongs to (spec 02 §5.3 steps 1a to
+/// 1c, 1e).
+///
+/// # Errors
+/// Why it counts as invalid.
+pub fn look(fs: &dyn Fs, release: Release, path: &Path, provenance: Provenance) -> Result<Candidate, Invalid> {
     let by_name = || {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        name.strip_suffix(layout::TRANSCRIPT_SUFFIX).map(str::to_owned)
+        name.strip_suffix(layout::TRANSCRIPT_SUFFIX).map(str::to_owned).filter(|id| is_session_id(id))
     };
-    let captured = match capture(world.fs, path, Bound::Prefix(PREFLIGHT_BYTES)) {
-        Ok(captured) => captured,
-        Err(refusal) => {
-            // 0.15.0 called everything that the capture refuses unreadable (spec 02 §5.3 1e).
-            let code = match (&refusal, world.release) {
-                (Refusal::Failed(_), _) | (_, Release::V0_15) => "unreadable_candidate",
-                (_, Release::V0_17) => "source_changed",
-            };
-            return invalid(code, by_name(), refusal.to_string(), refusal.is_transient());
-        }
+    let invalid = |code, detail, transient| Invalid { path: path.to_owned(), code, session_id: by_name(), detail, transient };
+    let Captured { bytes, meta } = capture(fs, path, Bound::Prefix(PREFLIGHT_BYTES)).map_err(|refusal| {
+        // 0.15.0 called everything that the capture refuses unreadable.
+        let code = match (&refusal, release) {
+            (Refusal::Failed(_), _) | (_, Release::V0_15) => "unreadable_candidate",
+            (_, Release::V0_17) => "source_changed",
+        };
+        invalid(code, refusal.to_string(), refusal.is_transient())
+    })?;
+    let (session_id, cwd) = read_header(&bytes).map_err(|(code, why)| invalid(code, why.to_owned(), false))?;
+    Ok(Candidate { path: path.to_owned(), session_id, cwd, provenance, meta, sha256: OnceLock::new() })
+}
+
+/// Examines one `.jsonl` entry of a visited directory (spec 02 §5.3).
+pub fn examine(world: &World<'_>, scope: &Identity, path: &Path, provenance: Provenance, cwds: &Cwds) -> Examined {
+    let candidate = match look(world.fs, world.release, path, provenance) {
+        Ok(candidate) => candidate,
+        Err(invalid) => return Examined::Invalid(invalid),
     };
-    let Captured { bytes, meta } = captured;
-    let (session_id, cwd) = match read_header(&bytes) {
-        Ok(header) => header,
-        Err((code, why)) => return invalid(code, by_name(), why.to_owned(), false),
-    };
-    match cwds.identity(world, &cwd) {
-        Ok(found) if found == *scope => {
-            Examined::Owned(Candidate { path: path.to_owned(), session_id, cwd, provenance, meta, sha256: OnceLock::new() })
-        }
-        Ok(found) => Examined::Foreign { path: path.to_owned(), cwd, workspace: found.canonical_path },
-        Err(why) => invalid(
-            why.candidate_code(),
-            Some(session_id.to_string()),
-            format!("its header names the directory {cwd}: {}", why.token()),
-            false,
-        ),
+    match cwds.identity(world.fs, &world.current_dir, &candidate.cwd) {
+        Ok(found) if found == *scope => Examined::Owned(candidate),
+        Ok(found) => Examined::Foreign { path: candidate.path, cwd: candidate.cwd, workspace: found.canonical_path },
+        Err(why) => Examined::Invalid(candidate.without_workspace(why)),
     }
 }
 
@@ -398,30 +414,37 @@ pub fn list(world: &World<'_>, scope: &Scope) -> Result<Listing, ListError> {
             }
         }
     }
-    let retired = Retirement::read(world.fs, &scope.protocol(layout::TOMBSTONES), &scope.digest());
-    let mut visible = Vec::new();
-    for candidate in owned {
-        match retired.by(world.fs, &candidate) {
-            Some(tombstone) => listing.hidden.push((candidate, Hidden::Retired { tombstone })),
-            None => visible.push(candidate),
-        }
-    }
-    pair(world, scope, visible, &mut listing);
+    listing.settle(world.fs, &scope.directory, &scope.digest(), owned);
     Ok(listing)
 }
 
-/// Hides shadowed legacy candidates and gives states to the rest (spec 02 §7.1, §7.3).
-fn pair(world: &World<'_>, scope: &Scope, visible: Vec<Candidate>, listing: &mut Listing) {
-    let receipts = CommittedReceipts::read(world.fs, &scope.protocol(layout::RECEIPTS));
+impl Listing {
+    /// Retires, shadows and gives states to the candidates that a scope owns (spec 02 §7.1, §7.3).
+    pub fn settle(&mut self, fs: &dyn Fs, scope: &Path, digest: &str, owned: Vec<Candidate>) {
+        let internal = scope.join(layout::INTERNAL);
+        let retired = Retirement::read(fs, &internal.join(layout::TOMBSTONES), digest);
+        let mut visible = Vec::new();
+        for candidate in owned {
+            match retired.by(fs, &candidate) {
+                Some(tombstone) => self.hidden.push((candidate, Hidden::Retired { tombstone })),
+                None => visible.push(candidate),
+            }
+        }
+        pair(fs, &internal.join(layout::RECEIPTS), digest, visible, self);
+    }
+}
+
+fn pair(fs: &dyn Fs, receipts: &Path, digest: &str, visible: Vec<Candidate>, listing: &mut Listing) {
+    let receipts = CommittedReceipts::read(fs, receipts);
     let by_path: BTreeMap<&Path, &Candidate> =
         visible.iter().filter(|candidate| candidate.provenance == Provenance::V2).map(|candidate| (&*candidate.path, candidate)).collect();
     let mut shadows: BTreeMap<PathBuf, Hidden> = BTreeMap::new();
     let mut sources: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
     for source in visible.iter().filter(|candidate| candidate.provenance == Provenance::Legacy) {
-        let Some(receipt) = receipts.of(world.fs, source) else { continue };
+        let Some(receipt) = receipts.of(fs, source) else { continue };
         let destination = receipt.destination.as_ref().and_then(|path| by_path.get(Path::new(&*path.as_js().to_string_lossy())));
         let Some(destination) = destination else { continue };
-        match matches(world.fs, scope, &receipt.path, source, destination) {
+        match matches(fs, digest, &receipt.path, source, destination) {
             Ok(()) => {
                 shadows.insert(source.path.clone(), Hidden::Shadowed { by: destination.path.clone(), receipt: receipt.path.clone() });
                 sources.insert(destination.path.clone(), source.path.clone());
@@ -569,13 +592,13 @@ impl CommittedReceipts {
 ///
 /// # Errors
 /// The first broken clause.
-pub fn matches(fs: &dyn Fs, scope: &Scope, receipt: &Path, source: &Candidate, destination: &Candidate) -> Result<(), Clause> {
+pub fn matches(fs: &dyn Fs, digest: &str, receipt: &Path, source: &Candidate, destination: &Candidate) -> Result<(), Clause> {
     let record = read_record(fs, receipt).ok().flatten().ok_or(Clause::Readable)?;
     let from = source.identity(fs).map_err(|_| Clause::Lineage)?;
     let to = destination.identity(fs).map_err(|_| Clause::Lineage)?;
     migration_receipt::matches(
         &record,
-        &scope.digest(),
+        digest,
         Side { identity: &from, cwd: &source.cwd },
         Side { identity: &to, cwd: &destination.cwd },
         &OnDisk { fs, source, destination },

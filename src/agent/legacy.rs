@@ -76,8 +76,10 @@ fn below(root: &str, path: &str, rules: PathRules) -> Option<String> {
         text.split(separators).filter(|part| !part.is_empty()).map(str::to_owned).collect()
     };
     let same = |a: &str, b: &str| if rules == PathRules::Windows { a.to_lowercase() == b.to_lowercase() } else { a == b };
+    // A root that is not known holds nothing.
+    let known = !root.is_empty();
     let (root, path) = (split(root), split(path));
-    let inside = root.len() <= path.len() && root.iter().zip(&path).all(|(a, b)| same(a, b));
+    let inside = known && root.len() <= path.len() && root.iter().zip(&path).all(|(a, b)| same(a, b));
     let separator = if rules == PathRules::Windows { "\\" } else { "/" };
     // A first segment that merely begins with two dots (`..a`) does not leave the root; `..` itself cannot occur here.
     inside.then(|| path.get(root.len()..).unwrap_or_default().join(separator))
@@ -126,6 +128,10 @@ mod tests {
     #[test]
     fn macos_private_tmp() {
         assert_eq!(known_names("/private/tmp/x", "/tmp/x", &around("/Users/ana", "/var/folders/T")), ["--private-tmp-x--", "--tmp-x--"]);
+    }
+    #[test]
+    fn an_unknown_home_holds_nothing() {
+        assert_eq!(known_names("/home/ana/x", "/home/ana/x", &Surroundings::default()), ["--home-ana-x--"]);
     }
     #[test]
     fn a_sibling_that_shares_a_prefix_is_not_inside() {

@@ -77,6 +77,7 @@ pub(super) fn options(depth: Depth, console: &Console) -> run::Options {
         jobs: options.jobs.map(usize::from),
         now_ns: environment.now_ns(),
         current_dir: environment.current_dir.clone(),
+        around: environment.surroundings(&Real),
     }
 }
 

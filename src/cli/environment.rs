@@ -1,10 +1,11 @@
 //! The one place that reads the environment, the clock and the user. Everything else gets values.
 
+use crate::agent::legacy::{PathRules, Surroundings};
 use crate::agent::locate::{self, Location, NoHome, World};
 use crate::fsys::Fs;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// The world outside, as values.
@@ -63,6 +64,16 @@ impl Environment {
             xdg: cfg!(any(target_os = "linux", target_os = "macos")),
         };
         locate::locate(fs, &world)
+    }
+
+    /// Home and temp directory, for the names of legacy directories; empty where no home can be trusted.
+    pub fn surroundings(&self, fs: &dyn Fs) -> Surroundings {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let real = |path: &Path| fs.realpath(path).map_or_else(|_| text(path), |real| text(&real));
+        let home = self.location(fs).ok().and_then(|location| location.home).unwrap_or_default();
+        let temp =
+            ["TMPDIR", "TMP", "TEMP"].into_iter().find_map(|name| self.get(name)).map_or_else(|| PathBuf::from("/tmp"), PathBuf::from);
+        Surroundings { rules: PathRules::Posix, home_real: real(&home), home: text(&home), temp_real: real(&temp), temp: text(&temp) }
     }
 
     /// A variable that is set and not empty.

@@ -1,5 +1,5 @@
 //! Tree cases made real: a recipe of `tests/vectors/trees` becomes a directory tree (format: the README there, sections 2
-//! to 4). Complete: nodes, placeholders, and what an `apply` question does.
+//! to 4): nodes, placeholders, and what an `apply` question does.
 
 use gjc_fsck::agent::identity::{Identity, Platform};
 use gjc_fsck::fsys::host::Observation;
@@ -285,38 +285,6 @@ impl Tree {
             "var" => self.variables.get(argument).ok_or_else(|| format!("no variable {argument}"))?.clone(),
             other => return Err(format!("unknown placeholder {other}")),
         })
-    }
-
-    /// What a `tree` question answers: everything below `path`, as (path, type, mode, empty, nlink).
-    pub fn entries(&self, path: &str) -> Vec<String> {
-        let top = self.root.join(path);
-        let mut found = Vec::new();
-        let mut pending = vec![top.clone()];
-        while let Some(directory) = pending.pop() {
-            for entry in fs::read_dir(&directory).expect("the listed tree is readable").flatten() {
-                let meta = fs::symlink_metadata(entry.path()).expect("lstat");
-                let relative = entry.path().strip_prefix(&top).expect("below the top").to_string_lossy().into_owned();
-                let kind = meta.file_type();
-                let word = if kind.is_dir() {
-                    pending.push(entry.path());
-                    "dir"
-                } else if kind.is_file() {
-                    "file"
-                } else if kind.is_symlink() {
-                    "symlink"
-                } else if std::os::unix::fs::FileTypeExt::is_fifo(&kind) {
-                    "fifo"
-                } else {
-                    "other"
-                };
-                let mode = if kind.is_symlink() { String::new() } else { format!(" {:04o}", meta.mode() & 0o7777) };
-                let empty = if kind.is_file() { format!(" empty={}", meta.len() == 0) } else { String::new() };
-                let links = if !kind.is_dir() && meta.nlink() > 1 { format!(" nlink={}", meta.nlink()) } else { String::new() };
-                found.push(format!("{relative} {word}{mode}{empty}{links}"));
-            }
-        }
-        found.sort();
-        found
     }
 }
 

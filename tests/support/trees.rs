@@ -10,6 +10,7 @@ use gjc_fsck::finding::Release;
 use gjc_fsck::fsys::Real;
 use gjc_fsck::fsys::host::ThisHost;
 use serde_json::{Map, Value, json};
+use std::os::unix::fs::MetadataExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -199,7 +200,7 @@ fn answer(tree: &Tree, ask: &Value, release: Release) -> Value {
                 Err(refused) => json!({ "kind": "error", "code": refused.code, "detail": refused.detail }),
             }
         }
-        "tree" => json!({ "entries": tree.entries(&tree.expand(ask["path"].as_str().expect("tree has a path"))) }),
+        "tree" => json!({ "entries": entries(tree, &tree.expand(ask["path"].as_str().expect("tree has a path"))) }),
         other => panic!("unknown op {other}"),
     }
 }
@@ -274,11 +275,43 @@ fn multiset(items: &[String]) -> Vec<String> {
     items
 }
 
-/// An expected entry of a `tree` answer in the text form of [`Tree::entries`].
+/// An expected entry of a `tree` answer in the text form of [`entries`].
 fn entry_text(entry: &Value) -> String {
     let text = |key: &str| entry[key].as_str().unwrap_or_default();
     let mode = if entry["mode"].is_null() { String::new() } else { format!(" {}", text("mode")) };
     let empty = entry["empty"].as_bool().map_or_else(String::new, |empty| format!(" empty={empty}"));
     let links = entry["nlink"].as_u64().map_or_else(String::new, |links| format!(" nlink={links}"));
     format!("{} {}{mode}{empty}{links}", text("path"), text("type"))
+}
+
+/// What a `tree` question answers: everything below `path`, as (path, type, mode, empty, nlink).
+fn entries(tree: &Tree, path: &str) -> Vec<String> {
+    let top = tree.root.join(path);
+    let mut found = Vec::new();
+    let mut pending = vec![top.clone()];
+    while let Some(directory) = pending.pop() {
+        for entry in std::fs::read_dir(&directory).expect("the listed tree is readable").flatten() {
+            let meta = std::fs::symlink_metadata(entry.path()).expect("lstat");
+            let relative = entry.path().strip_prefix(&top).expect("below the top").to_string_lossy().into_owned();
+            let kind = meta.file_type();
+            let word = if kind.is_dir() {
+                pending.push(entry.path());
+                "dir"
+            } else if kind.is_file() {
+                "file"
+            } else if kind.is_symlink() {
+                "symlink"
+            } else if std::os::unix::fs::FileTypeExt::is_fifo(&kind) {
+                "fifo"
+            } else {
+                "other"
+            };
+            let mode = if kind.is_symlink() { String::new() } else { format!(" {:04o}", meta.mode() & 0o7777) };
+            let empty = if kind.is_file() { format!(" empty={}", meta.len() == 0) } else { String::new() };
+            let links = if !kind.is_dir() && meta.nlink() > 1 { format!(" nlink={}", meta.nlink()) } else { String::new() };
+            found.push(format!("{relative} {word}{mode}{empty}{links}"));
+        }
+    }
+    found.sort();
+    found
 }

@@ -127,7 +127,8 @@ pub(super) fn migrate(world: &World<'_>, scope: &Scope, source: &Candidate) -> R
     // 17., 18. committed receipt
     let committed = scope.protocol(layout::RECEIPTS).join(State::Committed.file_name(&operation));
     if fs.present(&committed).unwrap_or(true) {
-        let holds = existing.is_some_and(|existing| crate::agent::candidates::matches(fs, scope, &committed, source, existing).is_ok());
+        let holds =
+            existing.is_some_and(|existing| crate::agent::candidates::matches(fs, &scope.digest(), &committed, source, existing).is_ok());
         if !holds {
             return Err(durability("an older committed receipt keeps this operation name and does not match", &committed));
         }

@@ -13,7 +13,7 @@ mod resume;
 pub use super::candidates::{ListError, Listing, list};
 pub use delete::{Deleted, delete};
 pub use open::{Opened, Policy, candidate_at, open, pick};
-pub use prepare::{prepare, reconcile};
+pub use prepare::{ReceiptStanding, judge_receipt, prepare, reconcile};
 pub use resume::{Cleanup, PendingTarget, Resumption, pending_targets};
 
 use super::binding;

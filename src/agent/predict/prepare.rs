@@ -10,7 +10,7 @@ use crate::agent::residue::{self, Inode, Residue};
 use crate::agent::security::{self, Need};
 use crate::agent::world::{Scope, World};
 use crate::finding::Release;
-use crate::fsys::{Bound, Captured, Errno, Kind, Meta, capture};
+use crate::fsys::{Bound, Captured, Errno, Fs, Kind, Meta, capture};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -122,11 +122,8 @@ type HealFault = (&'static str, std::path::PathBuf, String);
 /// The self-heal of modes inside a scope: it fails where an entry with group or other bits cannot be re-secured, that is a
 /// special file, or an entry of another owner (02a.14).
 fn self_heal(world: &World<'_>, scope: &Scope) -> Result<(), HealFault> {
-    let code = match world.release {
-        Release::V0_15 => "binding_invalid",
-        // The next prepare answers mode_mismatch; its scope code stays the default one.
-        Release::V0_17 => "binding_invalid",
-    };
+    // The newest release answers `mode_mismatch` inside; the scope code stays the default one.
+    let code = "binding_invalid";
     let mut pending = vec![scope.directory.clone()];
     let mut seen = 0;
     while let Some(path) = pending.pop() {
@@ -184,7 +181,7 @@ pub(super) fn replacement_receipts(world: &World<'_>, directory: &Path) -> Resul
         return Err(ReceiptFault { code: "capacity_exceeded", path: directory.to_owned(), detail });
     }
     for name in names {
-        judge_receipt(world, directory, name).map_err(|why| ReceiptFault {
+        judge_receipt(world.fs, world.release, directory, directory, name).map_err(|why| ReceiptFault {
             code: "binding_invalid",
             path: directory.join(OsStr::from_bytes(name)),
             detail: format!("managed_replace_cleanup_receipt_invalid: {why}"),
@@ -210,22 +207,25 @@ pub enum ReceiptStanding {
 
 /// Judges one receipt by name and content.
 ///
+/// `spelled` is the directory as records name it; it differs from `directory` only for a copy that is judged as if it lay
+/// elsewhere.
+///
 /// # Errors
 /// Why it is `managed_replace_cleanup_receipt_invalid`.
-pub fn judge_receipt(world: &World<'_>, directory: &Path, name: &[u8]) -> Result<ReceiptStanding, String> {
+pub fn judge_receipt(fs: &dyn Fs, release: Release, spelled: &Path, directory: &Path, name: &[u8]) -> Result<ReceiptStanding, String> {
     let path = directory.join(OsStr::from_bytes(name));
-    if !replacement_receipt::accepts_name(name, world.release) {
+    if !replacement_receipt::accepts_name(name, release) {
         return Err("its name is none of the forms of this release".to_owned());
     }
-    let in_directory = directory.as_os_str().as_bytes();
-    let read = |path: &Path| match capture(world.fs, path, Bound::Prefix(READ_LIMIT as u64)) {
+    let in_directory = spelled.as_os_str().as_bytes();
+    let read = |path: &Path| match capture(fs, path, Bound::Prefix(READ_LIMIT as u64)) {
         Ok(captured) => Ok(Some(captured)),
         Err(refusal) if refusal.is_absent() => Ok(None),
         Err(refusal) => Err(refusal.to_string()),
     };
     let Some(Captured { bytes, meta }) = read(&path)? else { return Ok(ReceiptStanding::Gone) };
     match residue::parse(name) {
-        Some(Residue::ReplaceReceiptPending) => replacement_receipt::parse(&bytes, in_directory, world.release)
+        Some(Residue::ReplaceReceiptPending) => replacement_receipt::parse(&bytes, in_directory, release)
             .map(|receipt| ReceiptStanding::Pending(Box::new(receipt)))
             .map_err(|why| why.to_string()),
         Some(Residue::ReplaceReceiptCanonical { predecessor, receipt }) => {
@@ -233,7 +233,7 @@ pub fn judge_receipt(world: &World<'_>, directory: &Path, name: &[u8]) -> Result
                 return Ok(ReceiptStanding::Canonical);
             }
             let twin = directory.join(replacement_receipt::removed_name(receipt, predecessor));
-            let explained = meta.size == 0 && world.fs.lstat(&twin).is_ok_and(|twin| is_object(&twin, receipt));
+            let explained = meta.size == 0 && fs.lstat(&twin).is_ok_and(|twin| is_object(&twin, receipt));
             if explained {
                 Ok(ReceiptStanding::Recoverable)
             } else {

@@ -1,3 +1,166 @@
-//! The area *migration receipt* of spec 05: its codes and the pass that reports them.
+//! The area *migration receipt* of spec 05: what a copy-retain migration recorded, and whether it still holds
+//! (spec 02 §6.5, §6.7, §7.2; 02a.1, 02a.2, 02a.19).
 
 pub mod codes;
+
+use super::record::{self, Record};
+use super::run::Site;
+use crate::agent::artifacts;
+use crate::agent::candidates::{self, Candidate, Provenance};
+use crate::agent::migration_receipt::{self as receipt, Clause, Name, State};
+use crate::agent::record::json_text;
+use crate::agent::walk::{Listing, Scope};
+use crate::finding::{Finding, Sink};
+use crate::fsys::Kind;
+use crate::json::{Value, View};
+use std::path::{Path, PathBuf};
+
+/// Judges everything in `receipts/` that is not a retirement receipt. `rebound` says that most recorded inodes of the scope
+/// disagree (the directory was copied), so that single receipts are not blamed for it.
+pub fn check(site: &Site<'_>, scope: &Scope, rebound: bool, sink: &mut dyn Sink) {
+    let Some(receipts) = &scope.receipts else { return };
+    let digest = digest(scope);
+    for object in &receipts.objects {
+        if object.meta.kind == Kind::Symlink {
+            continue;
+        }
+        let path = receipts.path_of(object);
+        let incomplete = |message: String, sink: &mut dyn Sink| {
+            sink.push(Finding::new(&codes::MANAGED_GC_PROTOCOL_MIGRATION_INCOMPLETE, site.place(&path), message));
+        };
+        match receipt::parse_name(object.bytes()) {
+            Name::Retirement(_) => {}
+            Name::Foreign => incomplete("The name is that of no receipt.".into(), sink),
+            Name::Migration { .. } if object.meta.kind != Kind::File => {
+                incomplete(format!("A {} stands in the place of a receipt.", object.meta.kind.noun()), sink);
+            }
+            Name::Migration { state: State::Committed, .. } => match record::read(site, &path, sink) {
+                Record::Unread => {}
+                Record::NotJson => invalid(site, &path, "it is not JSON", sink),
+                Record::TooLarge(size) => invalid(site, &path, &format!("it has {size} bytes and was not read"), sink),
+                Record::Json(record) => committed(site, &path, &record, &digest, rebound, sink),
+            },
+            Name::Migration { state, .. } => {
+                incomplete(format!("A migration stopped after the step `{}`.", state.word()), sink);
+                if state == State::Prepared {
+                    prepared(site, &path, sink);
+                }
+            }
+        }
+    }
+}
+
+fn digest(scope: &Scope) -> String {
+    let name = scope.directory.path.file_name().unwrap_or_default().to_string_lossy();
+    name.strip_prefix("v2-").unwrap_or(&name).to_owned()
+}
+
+fn invalid(site: &Site<'_>, path: &Path, why: &str, sink: &mut dyn Sink) {
+    let message = format!("The file counts as no receipt: {why}.");
+    sink.push(Finding::new(&codes::MANAGED_GC_PROTOCOL_MIGRATION_INVALID, site.place(path), message));
+}
+
+/// A file `<op>.json`.
+fn committed(site: &Site<'_>, path: &Path, record: &Value, digest: &str, rebound: bool, sink: &mut dyn Sink) {
+    let state = record.str_member("state");
+    if let Some(state) = state.filter(|state| **state != *b"committed") {
+        let message = format!("The receipt stands under its final name with the state `{}`.", String::from_utf8_lossy(&state));
+        sink.push(Finding::new(&codes::MANAGED_GC_PROTOCOL_MIGRATION_INCOMPLETE, site.place(path), message));
+        return;
+    }
+    if receipt::is_invalid_committed(record, digest) {
+        let why = match record.kind() {
+            crate::json::Kind::Object if named(record, "source").is_none() || named(record, "destination").is_none() => {
+                "its source or destination path is no string"
+            }
+            crate::json::Kind::Object if !receipt::has_fixed_fields(record, digest) => {
+                "schema, state, policy or scope are not those of this scope"
+            }
+            crate::json::Kind::Object => "its artifact manifest is not well formed",
+            _ => "it is no object",
+        };
+        return invalid(site, path, why, sink);
+    }
+    let (Some(source), Some(destination)) = (named(record, "source"), named(record, "destination")) else { return };
+    let (source_here, destination_here) = (site.here(&source), site.here(&destination));
+    let present = |path: &Path| site.fs.present(path).unwrap_or(true);
+    let pair = |code, message: String| {
+        Finding::new(code, site.place(path), message)
+            .related("legacy source", site.place(&source_here))
+            .related("v2 copy", site.place(&destination_here))
+    };
+    match (present(&source_here), present(&destination_here)) {
+        (false, _) => {
+            let message = "The legacy source is gone: the v2 file counts as a native one.";
+            sink.push(pair(&codes::MIGRATION_SOURCE_MISSING, message.into()));
+        }
+        (true, false) => {
+            let message = "The v2 copy is gone and the legacy source is there: opening it copies it again and then fails for ever.";
+            sink.push(pair(&codes::MIGRATION_DESTINATION_MISSING, message.into()));
+        }
+        (true, true) if rebound => {}
+        (true, true) => {
+            if let Err(clause) = matches(site, path, digest, &source_here, &destination_here) {
+                let message = format!("The receipt no longer matches: clause {} fails ({}).", clause.number(), clause.text());
+                sink.push(pair(&codes::MIGRATION_RECEIPT_STALE, message));
+            }
+        }
+    }
+}
+
+fn named(record: &Value, side: &str) -> Option<PathBuf> {
+    match record.member(side).and_then(|side| side.member("path")) {
+        Some(Value::String(path)) => Some(PathBuf::from(&*path.as_js().to_string_lossy())),
+        _ => None,
+    }
+}
+
+/// Spec 02 §7.2 for the two files as they are now.
+fn matches(site: &Site<'_>, path: &Path, digest: &str, source: &Path, destination: &Path) -> Result<(), Clause> {
+    let source = Candidate::read(site.fs, source, Provenance::Legacy).map_err(|_| Clause::Lineage)?;
+    let destination = Candidate::read(site.fs, destination, Provenance::V2).map_err(|_| Clause::Lineage)?;
+    candidates::matches(site.fs, digest, path, &source, &destination)
+}
+
+/// A `.prepared` receipt blocks its migration for ever when the artifact tree that it records is not the present one.
+fn prepared(site: &Site<'_>, path: &Path, sink: &mut dyn Sink) {
+    let Record::Json(record) = record::read(site, path, sink) else { return };
+    let Some(source) = named(&record, "source").map(|source| site.here(&source)) else { return };
+    let artifacts = candidates::artifacts_of(&source);
+    let recorded = record.member("sourceArtifactQuarantine").and_then(|quarantine| quarantine.member("tree"));
+    let now = artifacts::survey(site.fs, &artifacts).ok().flatten().and_then(|survey| artifacts::snapshot(site.fs, &survey).ok());
+    let why = match (recorded, now) {
+        (None, None) => return,
+        (None, Some(_)) => "it records no artifacts, and the session has an artifact directory now",
+        (Some(recorded), Some(now)) if json_text(recorded) == json_text(&now.to_value()) => return,
+        (Some(_), Some(_)) => "the recorded tree, change time of its root included, is not the artifact directory as it is now",
+        (Some(_), None) => "the artifacts were moved away: put back, their root has another change time than the recorded one",
+    };
+    let finding = Finding::new(&codes::MIGRATION_PREPARED_STALE, site.place(path), format!("The migration can never finish: {why}."));
+    sink.push(finding.related("artifact directory", site.place(&artifacts)));
+}
+
+/// A detached artifact root in a legacy directory. `receipts` are the names of staged receipts in all scopes.
+pub fn detached_roots(site: &Site<'_>, directory: &Listing, staged: &std::collections::BTreeSet<String>, sink: &mut dyn Sink) {
+    for object in &directory.objects {
+        let Some(crate::agent::residue::Residue::MigrateArtifacts { operation }) = crate::agent::residue::parse(object.bytes()) else {
+            continue;
+        };
+        let receipt = if staged.contains(operation) { "its staged receipt exists" } else { "no staged receipt names it" };
+        let owner = directory.objects.iter().filter(|o| o.is_transcript_name()).find(|transcript| {
+            Candidate::read(site.fs, &directory.path_of(transcript), Provenance::Legacy)
+                .and_then(|candidate| candidate.identity(site.fs))
+                .is_ok_and(|identity| identity.operation() == operation)
+        });
+        let session = match owner {
+            None => "the session that it belongs to changed or is gone".to_owned(),
+            Some(transcript) => {
+                let artifacts = candidates::artifacts_of(&directory.path_of(transcript));
+                let has = if site.fs.present(&artifacts).unwrap_or(true) { "has" } else { "has no" };
+                format!("its session `{}` {has} artifact directory now", crate::agent::walk::show(&transcript.name))
+            }
+        };
+        let message = format!("The artifacts of a session were detached for a migration and not put back: {receipt}, {session}.");
+        sink.push(Finding::new(&codes::MIGRATION_ARTIFACTS_DETACHED, site.place(&directory.path_of(object)), message));
+    }
+}

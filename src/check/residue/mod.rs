@@ -1,3 +1,319 @@
-//! The area *residue* of spec 05: its codes and the pass that reports them.
+//! The area *residue* of spec 05: what interrupted or finished writes leave behind, by closed grammar of names and by what
+//! is really there (spec 02 §1.4, §8.5, §8.6; spec 04 §2.2, §10.6). A name is never authority: nothing here advises to
+//! delete by name alone.
 
 pub mod codes;
+
+use super::run::Site;
+use crate::agent::layout::{self, SessionsName, sessions_name};
+use crate::agent::residue::{self, DeleteOwner, RecoveryFormat, Residue};
+use crate::agent::walk::{self, Listing, Object};
+use crate::finding::{Code, Finding, Sink};
+use crate::fsys::host::{Liveness, Signal};
+use crate::fsys::{Bound, Kind};
+use crate::json::View;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+const MINUTE_NS: i128 = 60 * 1_000_000_000;
+/// Younger names may belong to a write in progress.
+const STAGING_AGE: i128 = 15 * MINUTE_NS;
+/// Younger temporaries may belong to a rewrite in progress.
+const TEMP_AGE: i128 = 24 * 60 * MINUTE_NS;
+/// Foreign names of one directory that are listed one by one; the rest is counted.
+const MOST_FOREIGN: usize = 1_000;
+
+/// What kind of directory is looked at: it decides which names need no explanation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// The agent directory.
+    Agent,
+    /// The sessions root.
+    Sessions,
+    /// A managed scope.
+    Scope,
+    /// A legacy directory.
+    Legacy,
+    /// A folder of transcripts outside managed storage: orphaned backups are restored by its next listing.
+    Folder,
+    /// An artifact tree.
+    Artifacts,
+    /// `locks/`, `receipts/` or `tombstones/`: their areas judge the names.
+    Protocol,
+}
+
+/// Judges the names of one directory. `completed` holds the operation names of targets whose deletion is finished.
+pub fn directory(site: &Site<'_>, listing: &Listing, place: Place, completed: &BTreeSet<String>, sink: &mut dyn Sink) {
+    let mut scrubbed = Scrubbed::default();
+    let mut foreign = 0;
+    for object in &listing.objects {
+        let path = listing.path_of(object);
+        let push = |code: &'static Code, message: String, sink: &mut dyn Sink| sink.push(Finding::new(code, site.place(&path), message));
+        let age = site.now_ns - object.meta.mtime_ns;
+        match residue::parse(object.bytes()) {
+            Some(Residue::RewriteTemp { .. } | Residue::Staged { .. } | Residue::OwnerTemp { .. }) if object.meta.kind == Kind::File => {
+                if age > TEMP_AGE {
+                    push(&codes::STALE_TEMP_FILE, format!("An unfinished write of {} bytes, {}.", object.meta.size, old(age)), sink);
+                }
+            }
+            Some(
+                Residue::Staging { .. }
+                | Residue::Publish { .. }
+                | Residue::Replacement { .. }
+                | Residue::ForkStaging { .. }
+                | Residue::ForkStagingDirectory { .. },
+            ) => {
+                // A link of a live file makes that file unreadable: the security area names it.
+                let linked = object.meta.kind == Kind::File && object.meta.nlink > 1;
+                if age > STAGING_AGE && !linked {
+                    let bytes = bytes_below(site, &path, object);
+                    push(&codes::STAGING_RESIDUE, format!("Unpublished bytes of an interrupted write: {bytes} bytes, {}.", old(age)), sink);
+                }
+            }
+            Some(Residue::Backup { primary }) if place != Place::Agent => backup(site, listing, object, primary, place, sink),
+            Some(Residue::Delete { owner, .. }) => {
+                let bytes = bytes_below(site, &path, object);
+                // The disk pass of 0.15 leaves no tombstone, so nothing can name its scrubbed remains.
+                let named = match owner {
+                    DeleteOwner::Operation { operation, .. } => completed.contains(operation),
+                    DeleteOwner::DiskGc { .. } => true,
+                };
+                deleted(bytes, named, &push, sink);
+            }
+            Some(Residue::OtherRemoving) => deleted(bytes_below(site, &path, object), false, &push, sink),
+            Some(Residue::MemoryGuard { .. }) => {
+                push(&codes::MEMORY_GUARD_LEFT, format!("A memory-guard transcript of {} bytes.", object.meta.size), sink);
+            }
+            Some(_) if object.meta.kind == Kind::File && object.meta.size == 0 && residue::is_reapable_prefix(object.bytes()) => {
+                scrubbed.add(object.meta.mtime_ns);
+            }
+            Some(_) => {}
+            None if is_explained(object, place) => {}
+            None => {
+                foreign += 1;
+                if foreign <= MOST_FOREIGN {
+                    push(&codes::FOREIGN_FILE, format!("Nothing of gjc explains this {}.", object.meta.kind.noun()), sink);
+                }
+            }
+        }
+        if object.name == layout::STAGING && object.meta.kind == Kind::Directory {
+            staged(site, &path, sink);
+        }
+    }
+    if foreign > MOST_FOREIGN {
+        let message = format!("{} more names in this directory are not explained.", foreign - MOST_FOREIGN);
+        sink.push(Finding::new(&codes::FOREIGN_FILE, site.place(&listing.path), message));
+    }
+    scrubbed.report(site, listing, sink);
+}
+
+/// Scrubbed remnants of one directory.
+#[derive(Default)]
+struct Scrubbed {
+    count: u64,
+    oldest: Option<i128>,
+}
+
+impl Scrubbed {
+    fn add(&mut self, mtime_ns: i128) {
+        self.count += 1;
+        self.oldest = Some(self.oldest.map_or(mtime_ns, |oldest| oldest.min(mtime_ns)));
+    }
+    fn report(&self, site: &Site<'_>, listing: &Listing, sink: &mut dyn Sink) {
+        let Some(oldest) = self.oldest else { return };
+        let message = format!("{} scrubbed {}, the oldest {}.", self.count, plural(self.count, "name"), old(site.now_ns - oldest));
+        sink.push(Finding::new(&codes::SCRUBBED_REMNANTS, site.place(&listing.path), message));
+        let path = site.name(&listing.path).to_string();
+        let limit = crate::agent::replacement_receipt::NAME_LIMIT;
+        sink.gauge(crate::finding::Gauge { name: "scrubbed_remnants", path, used: self.count, limit, unit: "entries" });
+    }
+}
+
+fn plural(count: u64, word: &str) -> String {
+    if count == 1 { word.to_owned() } else { format!("{word}s") }
+}
+
+/// An age in words, coarse enough to be the same a second later.
+fn old(age_ns: i128) -> String {
+    let minutes = age_ns / MINUTE_NS;
+    match minutes {
+        ..=0 => "just made".to_owned(),
+        1..=119 => format!("{minutes} min old"),
+        120..=2_879 => format!("{} h old", minutes / 60),
+        _ => format!("{} days old", minutes / 1_440),
+    }
+}
+
+/// Bytes of a file, or of all files below a directory.
+fn bytes_below(site: &Site<'_>, path: &Path, object: &Object) -> u64 {
+    match object.meta.kind {
+        Kind::Directory => {
+            let mut bytes = 0_u64;
+            walk::tree(
+                site.fs,
+                path,
+                &site.limits,
+                |_, _| true,
+                |listing| {
+                    let files = listing.objects.iter().filter(|object| object.meta.kind == Kind::File);
+                    bytes = files.fold(bytes, |sum, file| sum.saturating_add(file.meta.size));
+                },
+            );
+            bytes
+        }
+        Kind::File => object.meta.size,
+        _ => 0,
+    }
+}
+
+fn deleted(bytes: u64, named: bool, push: &dyn Fn(&'static Code, String, &mut dyn Sink), sink: &mut dyn Sink) {
+    match (bytes, named) {
+        (0, true) => push(&codes::DELETE_RESIDUE, "What a finished deletion leaves: no bytes in it.".into(), sink),
+        (0, false) => push(&codes::DELETE_RESIDUE_PAYLOAD, "The remains of a deletion that no completed record names.".into(), sink),
+        (bytes, _) => {
+            push(&codes::DELETE_RESIDUE_PAYLOAD, format!("{bytes} bytes under the name of a deletion: maybe the only copy."), sink)
+        }
+    }
+}
+
+/// A `*.bak` (spec 04 §2.2). Managed listings never restore backups.
+fn backup(site: &Site<'_>, listing: &Listing, object: &Object, primary: Option<&[u8]>, place: Place, sink: &mut dyn Sink) {
+    let exists = |name: &[u8]| listing.objects.iter().any(|other| other.bytes() == name);
+    let stem = object.bytes().strip_suffix(b".bak").unwrap_or_default();
+    let push = |code: &'static Code, message: String, sink: &mut dyn Sink| {
+        sink.push(Finding::new(code, site.place(&listing.path_of(object)), message));
+    };
+    let Some(primary) = primary else {
+        // `x.jsonl.bak`: never matched; other backups are no business of session storage.
+        if !stem.ends_with(b".jsonl") {
+            return;
+        }
+        let code = if exists(stem) { &codes::STALE_BACKUP } else { &codes::ORPHAN_BACKUP_UNRECOVERABLE };
+        return push(code, "A backup under a name that gjc never restores.".into(), sink);
+    };
+    let shown = String::from_utf8_lossy(primary).into_owned();
+    if exists(primary) {
+        return push(&codes::STALE_BACKUP, format!("A backup of `{shown}`, which is there."), sink);
+    }
+    if matches!(place, Place::Scope | Place::Legacy) {
+        let message = format!("`{shown}` is gone and this is a backup of it; managed listings restore none.");
+        return push(&codes::ORPHAN_BACKUP_UNRECOVERABLE, message, sink);
+    }
+    // The greatest modification time in milliseconds is restored; of several such the first that the directory names.
+    let rivals = listing
+        .objects
+        .iter()
+        .filter(|other| matches!(residue::parse(other.bytes()), Some(Residue::Backup { primary: Some(theirs) }) if theirs == primary));
+    let millis = |object: &Object| object.meta.mtime_ns.div_euclid(1_000_000);
+    if rivals.map(millis).max() == Some(millis(object)) {
+        push(
+            &codes::ORPHAN_BACKUP_RECOVERABLE,
+            format!("`{shown}` is gone: the next listing of this directory restores it from here."),
+            sink,
+        );
+    } else {
+        push(
+            &codes::ORPHAN_BACKUP_UNRECOVERABLE,
+            format!("`{shown}` is gone, and a newer backup of it is restored instead of this one."),
+            sink,
+        );
+    }
+}
+
+/// Whether a name that is no residue belongs where it is.
+fn is_explained(object: &Object, place: Place) -> bool {
+    let name = object.bytes();
+    match place {
+        // What only looks like a name of the protocols is judged by their areas.
+        Place::Protocol | Place::Folder => true,
+        Place::Agent => layout::is_agent_name(name) || layout::is_transcript_name(name),
+        Place::Sessions => {
+            object.meta.kind == Kind::Directory || sessions_name(name) != SessionsName::Unknown || layout::is_transcript_name(name)
+        }
+        Place::Scope | Place::Legacy => {
+            let reserved = [layout::BINDING, layout::INTERNAL, layout::RECOVERY, layout::STAGING];
+            // A directory beside transcripts is an artifact directory or an orphan, and the artifact area's.
+            let beside = object.meta.kind == Kind::Directory && !name.starts_with(b".");
+            beside || layout::is_transcript_name(name) || layout::is_spill_name(name) || reserved.iter().any(|r| r.as_bytes() == name)
+        }
+        Place::Artifacts => {
+            // Names of spec 04 §6.1, and whatever stands below a directory of them.
+            name.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
+        }
+    }
+}
+
+/// Unpublished attempts below `.staging/`.
+fn staged(site: &Site<'_>, path: &Path, sink: &mut dyn Sink) {
+    let Ok(listing) = walk::list(site.fs, path, &site.limits) else { return };
+    for object in &listing.objects {
+        let below = listing.path_of(object);
+        let message = format!("An unpublished attempt: {} bytes.", bytes_below(site, &below, object));
+        sink.push(Finding::new(&codes::STAGED_TRANSCRIPT_LEFT, site.place(&below), message));
+    }
+}
+
+/// The quarantine of the native write protocol: count, bytes, formats of the names.
+pub fn recovery(site: &Site<'_>, listing: &Listing, sink: &mut dyn Sink) {
+    let (mut count, mut bytes, mut old_names, mut new_names) = (0_u64, 0_u64, 0_u64, 0_u64);
+    for object in &listing.objects {
+        match residue::parse(object.bytes()) {
+            Some(Residue::Recovery { format: RecoveryFormat::Old, .. }) => old_names += 1,
+            Some(Residue::Recovery { .. }) => new_names += 1,
+            Some(Residue::ReaperCursor | Residue::ReaperFirstSeen) => continue,
+            _ => {}
+        }
+        count += 1;
+        bytes = bytes.saturating_add(bytes_below(site, &listing.path_of(object), object));
+    }
+    if count > 0 {
+        let message =
+            format!("{count} quarantined {} of {bytes} bytes ({old_names} old names, {new_names} new ones).", plural(count, "object"));
+        sink.push(Finding::new(&codes::RECOVERY_QUARANTINE, site.place(&listing.path), message));
+    }
+}
+
+/// Caches beside the sessions (spec 04 §5.9, §10.2): instances whose owner is gone, sidecars of unknown transcripts.
+/// `transcripts` are the paths of all transcripts as gjc spells them.
+pub fn caches(site: &Site<'_>, cache_root: &Path, transcripts: &[std::path::PathBuf], host: &dyn Liveness, sink: &mut dyn Sink) {
+    use sha2::{Digest, Sha256};
+    let listed = |name: &str| {
+        let path = cache_root.join(name);
+        let real = site.fs.lstat(&path).is_ok_and(|meta| meta.kind == Kind::Directory);
+        real.then(|| walk::list(site.fs, &path, &site.limits).ok()).flatten()
+    };
+    if let Some(sidecars) = listed("sidecar-cache") {
+        let known: BTreeSet<String> = transcripts
+            .iter()
+            .map(|path| data_encoding::HEXLOWER.encode(&Sha256::digest(site.recorded(path).as_os_str().as_encoded_bytes())))
+            .map(|hex| hex.chars().take(32).collect())
+            .collect();
+        for object in &sidecars.objects {
+            let Some(hex) = object.name.to_str().and_then(|name| name.strip_prefix("s-")) else { continue };
+            if !known.contains(hex) {
+                let message = "A sidecar of no transcript that this check saw.";
+                sink.push(Finding::new(&codes::SIDECAR_CACHE_ORPHAN, site.place(&sidecars.path_of(object)), message));
+            }
+        }
+    }
+    if let Some(instances) = listed("resident-cache") {
+        for object in instances.objects.iter().filter(|object| object.bytes().starts_with(b"i-") && object.meta.kind == Kind::Directory) {
+            let path = instances.path_of(object);
+            let owner = crate::fsys::capture(site.fs, &path.join("owner.json"), Bound::AtMost(16 << 10)).ok();
+            let pid = owner
+                .and_then(|owner| crate::agent::candidates::parse(&owner.bytes))
+                .and_then(|owner| owner.member("pid").and_then(View::as_f64));
+            if pid.is_some_and(|pid| host.signal(pid) == Signal::NoSuchProcess) {
+                let message = format!("The cache of process {}, which is gone.", pid.unwrap_or_default());
+                sink.push(Finding::new(&codes::RESIDENT_CACHE_ORPHAN, site.place(&path), message));
+            }
+        }
+    }
+}
+
+/// Exclusive lock files among other names of a directory (spec 04 §7.7).
+pub fn exclusive_locks(site: &Site<'_>, listing: &Listing, host: &dyn Liveness, sink: &mut dyn Sink) {
+    for object in listing.objects.iter().filter(|object| object.meta.kind == Kind::File && object.bytes().ends_with(b".lock")) {
+        super::lock::exclusive(site, &listing.path_of(object), host, sink);
+    }
+}

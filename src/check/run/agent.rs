@@ -9,7 +9,8 @@ use crate::agent::layout::{self, RECOVERY, SessionsName, sessions_name};
 use crate::agent::locate::Location;
 use crate::agent::walk::{self, Listing, Object};
 use crate::check::blob::store;
-use crate::check::{listing as listing_area, operational, scope, security};
+use crate::check::residue::{self, Place};
+use crate::check::{listing as listing_area, operational, scope, security, tombstone};
 use crate::finding::{Finding, Sink};
 use crate::fsys::{Errno, Kind};
 use rayon::prelude::*;
@@ -28,12 +29,18 @@ pub fn check(work: &Work<'_>, location: &Location, agent: &Listing) -> Part {
     }
     if let Some(recovery) = agent.get(RECOVERY) {
         security::recovery(site, agent, recovery, &mut part);
+        if let Ok(quarantine) = walk::list(site.fs, &agent.path_of(recovery), &site.limits) {
+            residue::recovery(site, &quarantine, &mut part);
+        }
     }
+    residue::directory(site, agent, Place::Agent, &BTreeSet::new(), &mut part);
     misplaced(work, agent, "the agent directory", Where::LONE, &mut part);
     part.absorb(sessions(work, &location.sessions()));
     work.settle(&mut part);
     unlisted(site, &mut part);
     parents(site, &mut part);
+    let transcripts = std::mem::take(&mut part.transcripts);
+    residue::caches(site, &location.cache, &transcripts, site.host, &mut part);
     if let Some(blobs) = site.store {
         store::judge(site, blobs, Some(&part.references.clone()), &mut part);
     }
@@ -72,11 +79,28 @@ pub fn sessions(work: &Work<'_>, path: &Path) -> Part {
         part.references.incomplete.push(path.to_owned());
     }
     misplaced(work, &root, "the sessions root", Where::LISTED, &mut part);
+    let completed = completed(site, &root);
+    let work = &Work { completed: &completed, ..*work };
     let parts: Vec<Part> = root.objects.par_iter().map(|object| entry(work, &root, object)).collect();
     for other in parts {
         part.absorb(other);
     }
+    residue::directory(site, &root, Place::Sessions, &completed, &mut part);
+    part.sessions = Some(root);
     part
+}
+
+/// Operation names of all targets whose deletion is finished, by the names in every `tombstones/`.
+fn completed(site: &Site<'_>, root: &Listing) -> BTreeSet<String> {
+    let scopes =
+        root.objects.iter().filter(|object| object.meta.kind == Kind::Directory && sessions_name(object.bytes()) == SessionsName::Scope);
+    scopes
+        .filter_map(|scope| {
+            let tombstones = root.path_of(scope).join(layout::INTERNAL).join(layout::TOMBSTONES);
+            walk::list(site.fs, &tombstones, &site.limits).ok()
+        })
+        .flat_map(|tombstones| tombstone::completed_residue(Some(&tombstones)))
+        .collect()
 }
 
 /// One name of the sessions root.

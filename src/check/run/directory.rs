@@ -6,12 +6,17 @@ use super::Site;
 use super::file::{self, Where};
 use super::part::{Part, Tally, Task, TaskWork};
 use super::refs::ReferenceScan;
+use crate::agent::candidates::{Cwds, Provenance};
 use crate::agent::layout::{INTERNAL, RECOVERY, STAGING};
 use crate::agent::walk::{self, Listing, Object, Scope, Trouble};
 use crate::check::blob::store::References;
-use crate::check::{binding, operational, scope, security};
+use crate::check::residue::Place;
+use crate::check::{
+    artifact, binding, lock, managed, migration_receipt, operational, replacement_receipt, residue, scope, security, tombstone,
+};
 use crate::fsys::{Errno, Error, Kind, Watched};
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -24,6 +29,10 @@ pub struct Work<'a> {
     pub tally: &'a Tally<'a>,
     /// Whether references are looked for in files that are no transcripts.
     pub all_references: bool,
+    /// Identities of header cwds, looked up once each.
+    pub cwds: &'a Cwds,
+    /// Operation names of targets whose deletion is finished, in all scopes.
+    pub completed: &'a BTreeSet<String>,
 }
 
 impl<'a> Work<'a> {
@@ -51,7 +60,41 @@ impl<'a> Work<'a> {
         self.troubles(&scope.troubles, &mut part);
         self.transcripts(&scope.directory, Where::LISTED, &mut part);
         self.below(&scope.directory, true, &mut part);
+        self.protocols(&scope, &mut part);
         part
+    }
+
+    /// What only shows when all session directories that were looked at are seen together.
+    fn together(&self, part: &mut Part) {
+        let (directories, root) = (std::mem::take(&mut part.directories), part.sessions.take());
+        let blamed = managed::blamed(&part.findings);
+        let mut outcomes = std::mem::take(&mut part.outcomes);
+        managed::check(&self.site, self.cwds, root.as_ref(), directories, &mut outcomes, &blamed, part);
+        part.outcomes = outcomes;
+    }
+
+    /// Locks, receipts, tombstones, residue and artifacts of a scope.
+    fn protocols(&self, scope: &Scope, part: &mut Part) {
+        let site = &self.site;
+        if let Some(locks) = &scope.locks {
+            lock::check(site, locks, site.host, part);
+        }
+        let rebound = managed::rebound(site, scope, part);
+        migration_receipt::check(site, scope, rebound, part);
+        replacement_receipt::check(site, &scope.directory, site.host, part);
+        tombstone::check(site, scope, part);
+        let completed = tombstone::completed_residue(scope.tombstones.as_ref());
+        residue::directory(site, &scope.directory, Place::Scope, &completed, part);
+        residue::exclusive_locks(site, &scope.directory, site.host, part);
+        for role in [&scope.locks, &scope.receipts, &scope.tombstones].into_iter().flatten() {
+            residue::directory(site, role, Place::Protocol, &completed, part);
+        }
+        if let Some(recovery) = &scope.recovery {
+            residue::recovery(site, recovery, part);
+        }
+        artifact::check(site, &scope.directory, part);
+        managed::size(site, scope, part);
+        part.directories.push(managed::Directory::new(&scope.directory, Provenance::V2, scope.receipts.as_ref()));
     }
 
     /// A directory of the sessions root that is no scope: a legacy directory, or one that no listing visits.
@@ -71,6 +114,13 @@ impl<'a> Work<'a> {
         }
         self.transcripts(&listing, Where::LISTED, &mut part);
         self.below(&listing, false, &mut part);
+        // Deletions in a legacy directory are recorded in the scope of its workspace.
+        residue::directory(&self.site, &listing, Place::Legacy, self.completed, &mut part);
+        replacement_receipt::check(&self.site, &listing, self.site.host, &mut part);
+        artifact::check(&self.site, &listing, &mut part);
+        if path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"-")) {
+            part.directories.push(managed::Directory::new(&listing, Provenance::Legacy, None));
+        }
         part
     }
 
@@ -81,6 +131,7 @@ impl<'a> Work<'a> {
         let visible = |_: &Listing, object: &Object| !object.bytes().starts_with(b".");
         let troubles = walk::tree(self.site.fs, path, &self.site.limits, visible, |listing| {
             self.troubles(&listing.troubles, &mut part);
+            residue::directory(&self.site, &listing, Place::Folder, self.completed, &mut part);
             for object in listing.objects.iter().filter(|o| o.is_transcript_name()) {
                 // A directory of such a name was entered: a folder may be called anything.
                 if object.meta.kind != Kind::Directory {
@@ -148,6 +199,7 @@ impl<'a> Work<'a> {
                 }
             }
         }
+        self.together(part);
     }
 
     /// Everything below a session directory that is no protocol directory: artifact trees, staged attempts. Their

@@ -20,11 +20,15 @@ use self::part::{Part, Tally};
 use super::operational::{self, codes};
 use super::{blob, scope};
 use crate::agent::blobs::Store;
+use crate::agent::candidates::Cwds;
 use crate::agent::layout::{self, BINDING, INTERNAL, SESSIONS, SessionsName, sessions_name};
+use crate::agent::legacy::Surroundings;
 use crate::agent::locate::Location;
 use crate::agent::walk::{self, Limits, Listing};
 use crate::finding::{Finding, Gauge, Outcome, Release, Sink};
+use crate::fsys::host::{Liveness, Nowhere, ThisHost};
 use crate::fsys::{Errno, Error, Fs, Kind, Meta};
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -71,6 +75,8 @@ pub struct Options {
     pub now_ns: i128,
     /// What relative targets are relative to.
     pub current_dir: PathBuf,
+    /// Home and temp directory of the user the check speaks for; empty = not known.
+    pub around: Surroundings,
 }
 
 /// Why a check speaks for the user it speaks for (design §4).
@@ -124,7 +130,7 @@ pub fn run(targets: Vec<Target>, options: &Options, fs: &dyn Fs, progress: &(dyn
     let work = || {
         for (target, name) in targets.into_iter().zip(&names) {
             let prefix = if several { name.as_str() } else { "" };
-            let part = Checker { options, fs, tally: &tally, name, prefix }.target(target);
+            let part = Checker { options, fs, host: &ThisHost, tally: &tally, name, prefix }.target(target);
             run.speaks_for = run.speaks_for.or(part.speaks_for);
             run.blobs = run.blobs.take().or(part.store);
             run.findings.extend(part.findings);
@@ -198,6 +204,7 @@ fn referenced_blobs(site: &Site<'_>, part: &mut Part) {
 struct Checker<'a> {
     options: &'a Options,
     fs: &'a dyn Fs,
+    host: &'a dyn Liveness,
     tally: &'a Tally<'a>,
     /// The target as it was named.
     name: &'a str,
@@ -293,7 +300,8 @@ impl<'a> Checker<'a> {
         let speaks_for = self.speak_for(&listing.meta);
         let store = self.named_store(&mut part);
         let site = Site { store: store.as_ref(), ..self.site(&real, speaks_for.0) };
-        let work = Work { site, tally: self.tally, all_references: false };
+        let cwds = Cwds::default();
+        let work = Work { site, tally: self.tally, all_references: false, cwds: &cwds, completed: &BTreeSet::new() };
         part.absorb(match shape {
             Shape::Sessions => agent::sessions(&work, &real),
             Shape::Scope => work.scope(&real),
@@ -324,7 +332,8 @@ impl<'a> Checker<'a> {
         let store = self.named_store(&mut part);
         // A lone file is called what the user called it.
         let site = Site { prefix: self.name, store: store.as_ref(), ..self.site(path, self.options.uid) };
-        let work = Work { site, tally: self.tally, all_references: false };
+        let cwds = Cwds::default();
+        let work = Work { site, tally: self.tally, all_references: false, cwds: &cwds, completed: &BTreeSet::new() };
         part.absorb(work.transcript(path, if managed { Where::MANAGED } else { Where::LONE }));
         work.settle(&mut part);
         referenced_blobs(&site, &mut part);
@@ -339,7 +348,9 @@ impl<'a> Checker<'a> {
             if self.options.blobs.is_some() { self.named_store(&mut part) } else { self.own_store(&site, &location.blobs(), &mut part) };
         let site = Site { store: store.as_ref(), whole: true, ..site };
         // Without blobs there is nothing that a reference elsewhere could keep alive.
-        let work = Work { site, tally: self.tally, all_references: store.as_ref().is_some_and(|store| !store.is_empty()) };
+        let cwds = Cwds::default();
+        let all_references = store.as_ref().is_some_and(|store| !store.is_empty());
+        let work = Work { site, tally: self.tally, all_references, cwds: &cwds, completed: &BTreeSet::new() };
         part.absorb(agent::check(&work, location, listing));
         part.speaks_for = Some(speaks_for);
         part
@@ -432,6 +443,9 @@ impl<'a> Checker<'a> {
             limits: Limits::default(),
             store: None,
             whole: false,
+            // What a copy records of processes happened elsewhere: nothing of it can be proven here.
+            host: if self.options.assume_root.is_some() { &Nowhere } else { self.host },
+            around: &self.options.around,
         }
     }
 }

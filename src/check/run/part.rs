@@ -28,6 +28,12 @@ pub struct Part {
     pub speaks_for: Option<(u32, Why)>,
     /// The blob store that was looked at.
     pub store: Option<String>,
+    /// Session directories, for what only shows when all are seen together.
+    pub directories: Vec<crate::check::managed::Directory>,
+    /// The sessions root, when the whole of it is checked.
+    pub sessions: Option<crate::agent::walk::Listing>,
+    /// Every transcript that was checked.
+    pub transcripts: Vec<PathBuf>,
 }
 
 /// A file that is to be read. Directories are walked first and files read afterwards, all of them in one parallel sweep:
@@ -70,6 +76,11 @@ impl Part {
         self.gauges.extend(other.gauges);
         self.outcomes.extend(other.outcomes);
         self.parents.extend(other.parents);
+        self.directories.extend(other.directories);
+        self.transcripts.extend(other.transcripts);
+        if self.sessions.is_none() {
+            self.sessions = other.sessions;
+        }
         self.references.merge(other.references);
         self.tasks.extend(other.tasks);
         self.unlisted.extend(other.unlisted);
@@ -84,6 +95,7 @@ impl Part {
         self.findings.extend(collected.findings);
         self.gauges.extend(collected.gauges);
         self.outcomes.extend(outcome);
+        self.transcripts.push(path.to_owned());
         self.parents.extend(parent.map(|parent| (path.to_owned(), parent)));
         let place = if scanned { &mut self.references.scanned } else { &mut self.references.elsewhere };
         place.extend(references);

@@ -2,9 +2,11 @@
 
 use super::Depth;
 use crate::agent::blobs::Store;
+use crate::agent::legacy::Surroundings;
 use crate::agent::walk::{Limits, show};
 use crate::finding::{Place, Release};
 use crate::fsys::Fs;
+use crate::fsys::host::Liveness;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -35,6 +37,10 @@ pub struct Site<'a> {
     pub store: Option<&'a Store<'a>>,
     /// Whether a whole agent directory is checked: place-bound codes need one.
     pub whole: bool,
+    /// Processes and host, for locks and publishers.
+    pub host: &'a dyn Liveness,
+    /// Home and temp directory, for the names of legacy directories.
+    pub around: &'a Surroundings,
 }
 
 impl Site<'_> {
@@ -76,6 +82,8 @@ mod tests {
     use super::*;
     use crate::fsys::Memory;
 
+    static AROUND: std::sync::LazyLock<Surroundings> = std::sync::LazyLock::new(Surroundings::default);
+
     impl<'a> Site<'a> {
         /// An agent directory at `/copy/agent` of user 1000.
         pub(crate) fn for_tests(fs: &'a Memory) -> Self {
@@ -92,6 +100,8 @@ mod tests {
                 limits: Limits::default(),
                 store: None,
                 whole: true,
+                host: &crate::fsys::host::Nowhere,
+                around: &AROUND,
             }
         }
     }

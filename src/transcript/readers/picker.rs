@@ -94,6 +94,23 @@ pub fn read(size: u64, read_at: ReadAt<'_>, release: Release) -> Option<SessionI
     Some(info)
 }
 
+/// What the recent list makes of the prefix: the first value must be a header with a string id and a supported version; its
+/// own title, before patches. None when that list leaves the file out (spec 04 §2.3).
+pub fn recent(prefix: &[u8]) -> Option<Option<JsString>> {
+    let decoded = utf8_lossy(prefix.get(..PREFIX).unwrap_or(prefix));
+    let text = decoded.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&decoded);
+    let mut lines = Lines::new(text);
+    while let Some(event) = lines.next().ok()? {
+        if let crate::json::jsonl::Event::Value(found) = event {
+            let header = Value::from_node(found.node);
+            let is_header = header.member("type").is_some_and(|kind| kind.is_str("session")) && string(&header, "id").is_some();
+            let supported = crate::transcript::header::version(&header).is_ok();
+            return (is_header && supported).then(|| string(&header, "title"));
+        }
+    }
+    None
+}
+
 fn string(value: &Value, key: &str) -> Option<JsString> {
     value.str_member(key).map(|text| JsString::from_wtf8(text.into_owned()))
 }

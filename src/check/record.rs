@@ -1,0 +1,46 @@
+//! Reading one protocol file for the passes: what could not be read is told once, here.
+
+use super::operational;
+use super::run::Site;
+use crate::agent::candidates::{RECORD_CEILING, parse};
+use crate::finding::Sink;
+use crate::fsys::{Bound, Captured, Errno, Refusal, capture};
+use crate::json::Value;
+use std::path::Path;
+
+/// A protocol file as a pass sees it.
+pub enum Record {
+    /// One JSON value.
+    Json(Value),
+    /// Its bytes are no JSON.
+    NotJson,
+    /// Larger than gjc's own limit for one record.
+    TooLarge(u64),
+    /// It was not read; whoever is to know has been told (or its link count has a code of its own).
+    Unread,
+}
+
+/// Bytes of a protocol file that the directory listing showed as a regular file; none when it was not read.
+pub fn bytes(site: &Site<'_>, path: &Path, bound: Bound, sink: &mut dyn Sink) -> Result<Option<Captured>, u64> {
+    let again = |first: Refusal| if first.is_transient() { capture(site.fs, path, bound) } else { Err(first) };
+    match capture(site.fs, path, bound).or_else(again) {
+        Ok(captured) => return Ok(Some(captured)),
+        Err(Refusal::Capacity { size, .. }) => return Err(size),
+        Err(Refusal::Links(_)) => {}
+        Err(Refusal::Failed(error)) if matches!(error.errno, Errno::NOENT | Errno::LOOP | Errno::NOTDIR) => {
+            operational::changed(site, path, "it vanished or was replaced while the directory was read", sink);
+        }
+        Err(Refusal::Failed(error)) => operational::unreadable(site, &error, sink),
+        Err(refusal) => operational::changed(site, path, &format!("it {refusal}"), sink),
+    }
+    Ok(None)
+}
+
+/// Reads a protocol file.
+pub fn read(site: &Site<'_>, path: &Path, sink: &mut dyn Sink) -> Record {
+    match bytes(site, path, Bound::Ceiling(RECORD_CEILING), sink) {
+        Ok(Some(captured)) => parse(&captured.bytes).map_or(Record::NotJson, Record::Json),
+        Ok(None) => Record::Unread,
+        Err(size) => Record::TooLarge(size),
+    }
+}
