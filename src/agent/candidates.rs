@@ -146,7 +146,7 @@ pub struct Invalid {
     pub session_id: Option<String>,
     /// What was found, for people.
     pub detail: String,
-    /// The tree moved while we looked.
+    /// The tree moved while we looked, or an operation failed: nothing is said of the file by that.
     pub transient: bool,
 }
 
@@ -204,7 +204,8 @@ pub fn look(fs: &dyn Fs, release: Release, path: &Path, provenance: Provenance) 
             (Refusal::Failed(_), _) | (_, Release::V0_15) => "unreadable_candidate",
             (_, Release::V0_17) => "source_changed",
         };
-        invalid(code, refusal.to_string(), refusal.is_transient())
+        // A failing operation says as much of this process as of the file; the check of the transcript tells which.
+        invalid(code, refusal.to_string(), refusal.is_transient() || matches!(refusal, Refusal::Failed(_)))
     })?;
     let (session_id, cwd) = read_header(&bytes).map_err(|(code, why)| invalid(code, why.to_owned(), false))?;
     Ok(Candidate { path: path.to_owned(), session_id, cwd, provenance, meta, sha256: OnceLock::new() })
