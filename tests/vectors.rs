@@ -176,16 +176,16 @@ fn open() {
         opening(case.expect("open"), &open::explicit(verdict, loaded, staged, release)).map_err(|why| format!("open: {why}"))?;
 
         let bytes = case.input();
-        let (malformed, header_cwd) = readers::managed::inspect(&bytes[..]).unwrap();
+        let managed = readers::managed::inspect(&bytes[..]).unwrap();
         let file = ManagedFile {
             staged,
             symlink: said("symlink_to_input").is_some(),
             links: said("hard_links").and_then(View::as_f64).map_or(1, |links| links as u64),
             inside: said("outside").is_none(),
             listed_place: said("sub").is_none() && place.path.extension().is_some_and(|extension| extension == "jsonl"),
-            malformed: malformed.is_err(),
+            malformed: managed.verdict.is_err(),
             first_bytes: &bytes,
-            header_cwd: header_cwd.as_deref(),
+            header_cwd: managed.header_cwd.as_deref(),
         };
         let managed = open::managed(verdict, loaded, &file, workspace, release);
         opening(case.expect("M"), &managed.opening).map_err(|why| format!("M: {why}"))?;

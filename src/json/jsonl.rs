@@ -351,10 +351,10 @@ impl<R: Read> Lines<R> {
         self.decoded.clear();
         let raw = &self.window[begin..end];
         let invalid_utf8 = text::first_invalid_utf8(raw);
-        if invalid_utf8.is_some() {
-            if let Cow::Owned(lossy) = text::utf8_lossy(raw) {
-                self.decoded = lossy;
-            }
+        if invalid_utf8.is_some()
+            && let Cow::Owned(lossy) = text::utf8_lossy(raw)
+        {
+            self.decoded = lossy;
         }
         let text: &[u8] = if invalid_utf8.is_some() { &self.decoded } else { raw };
         let piece = match text {

@@ -26,6 +26,8 @@ impl Hazards {
     /// A blob reference with a NUL (0.15): opening throws.
     pub const NUL_REFERENCE: Hazards = Hazards(16);
 
+    /// Those that throw wherever the entry stands: hydration and sanitation walk every entry.
+    pub const ANYWHERE: Hazards = Hazards(Self::REPLAY_PAYLOAD.0 | Self::LONG_REFERENCE.0 | Self::NUL_REFERENCE.0);
     /// Those that throw when the entry is materialised for a context.
     pub const IN_CONTEXT: Hazards = Hazards(Self::NULL_BLOCK.0 | Self::SPILL_MARKER.0);
 

@@ -63,15 +63,15 @@ fn refusal(verdict: &Verdict, staged: bool) -> Opening {
     }
 }
 
-/// Hazards that throw wherever the entry stands: hydration and sanitation walk every entry.
+/// What the hazards of all entries do that throw wherever the entry stands.
 fn anywhere(loaded: &Loaded<Facts>) -> Opening {
     let all = loaded.entries.iter().fold(Hazards::NONE, |all, fact| all.with(fact.hazards));
-    if all.any(Hazards::NUL_REFERENCE.with(Hazards::REPLAY_PAYLOAD)) {
-        Opening::Throws { code: None }
-    } else if all.any(Hazards::LONG_REFERENCE) {
-        Opening::Throws { code: Some("ENAMETOOLONG") }
-    } else {
+    if !all.any(Hazards::ANYWHERE) {
         Opening::Opens
+    } else if all.any(Hazards::NUL_REFERENCE.with(Hazards::REPLAY_PAYLOAD)) {
+        Opening::Throws { code: None }
+    } else {
+        Opening::Throws { code: Some("ENAMETOOLONG") }
     }
 }
 

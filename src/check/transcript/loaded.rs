@@ -10,11 +10,12 @@ use crate::check::{context, entry, listing, migrate, tool_pairing, tree, verdict
 use crate::finding::{Finding, Release, Sink};
 use crate::json::text::Encoding;
 use crate::json::{Value, View};
-use crate::transcript::context::{Context, Kept, settings::Settings};
+use crate::transcript::context::{Context, settings::Settings};
 use crate::transcript::facts::Facts;
 use crate::transcript::hazard::Hazards;
 use crate::transcript::inspect::{self, Inspected, Reason, Verdict};
 use crate::transcript::load::Loaded;
+use crate::transcript::open;
 use crate::transcript::readers::first_line::{self, Star};
 use crate::transcript::schema::{Faults, Field};
 use crate::transcript::tree::{Leaf, Tree};
@@ -276,19 +277,10 @@ fn open_throws(loaded: &Loaded<Facts>, path: &[usize], context: Option<&Context<
     if loaded.entries.iter().all(|fact| fact.hazards.is_empty()) {
         return HashSet::new();
     }
-    let anywhere = Hazards::REPLAY_PAYLOAD.with(Hazards::LONG_REFERENCE).with(Hazards::NUL_REFERENCE);
     let numbers = 0..loaded.entries.len();
-    let mut throwing: HashSet<usize> = numbers.filter(|entry| loaded.entries[*entry].hazards.any(anywhere)).collect();
-    // 01a.4: a boundary that is not found covers nothing.
-    let covered = match context.and_then(|context| context.compaction) {
-        None => 0,
-        Some(compaction) => match compaction.kept {
-            Kept::From(first) => first,
-            Kept::Replaced => compaction.place,
-            Kept::NotFound => 0,
-        },
-    };
-    throwing.extend(path.iter().skip(covered).filter(|entry| loaded.entries[**entry].hazards.any(Hazards::IN_CONTEXT)));
+    let mut throwing: HashSet<usize> = numbers.filter(|entry| loaded.entries[*entry].hazards.any(Hazards::ANYWHERE)).collect();
+    let materialised = context.map_or(path, open::materialised);
+    throwing.extend(materialised.iter().filter(|entry| loaded.entries[**entry].hazards.any(Hazards::IN_CONTEXT)));
     throwing
 }
 

@@ -97,11 +97,20 @@ fn is_header<'v, V: View<'v>>(value: V) -> bool {
     EntryKind::of(value).is_header() && value.str_member("id").is_some()
 }
 
-/// Reads a whole file: the verdict, and the unpatched `cwd` of its header.
+/// What the inspection says of a whole file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Inspected {
+    /// The verdict on the bytes.
+    pub verdict: Result<(), Malformed>,
+    /// The unpatched `cwd` of the header (WTF-8).
+    pub header_cwd: Option<Vec<u8>>,
+}
+
+/// Reads a whole file.
 ///
 /// # Errors
 /// The input cannot be read.
-pub fn inspect(input: impl Read) -> io::Result<(Result<(), Malformed>, Option<Vec<u8>>)> {
+pub fn inspect(input: impl Read) -> io::Result<Inspected> {
     let mut lines = Lines::new(input);
     let mut managed = Managed::default();
     while let Some(event) = lines.next()? {
@@ -109,7 +118,7 @@ pub fn inspect(input: impl Read) -> io::Result<(Result<(), Malformed>, Option<Ve
             managed.line(&line);
         }
     }
-    Ok((managed.finish(lines.encoding()), managed.header_cwd))
+    Ok(Inspected { verdict: managed.finish(lines.encoding()), header_cwd: managed.header_cwd })
 }
 
 #[cfg(test)]
@@ -119,7 +128,7 @@ mod tests {
     const HEADER: &str = r#"{"type":"session","id":"s","cwd":"/w"}"#;
 
     fn verdict(text: &[u8]) -> Result<(), Malformed> {
-        inspect(text).unwrap().0
+        inspect(text).unwrap().verdict
     }
     fn after_header(rest: &[u8]) -> Result<(), Malformed> {
         verdict(&[HEADER.as_bytes(), b"\n", rest].concat())
@@ -167,6 +176,6 @@ mod tests {
     #[test]
     fn the_cwd_is_that_of_the_unpatched_header() {
         let text = format!("{HEADER}\n{{\"type\":\"header_patch\",\"patch\":{{\"cwd\":\"/x\"}}}}\n");
-        assert_eq!(inspect(text.as_bytes()).unwrap().1.as_deref(), Some(&b"/w"[..]));
+        assert_eq!(inspect(text.as_bytes()).unwrap().header_cwd.as_deref(), Some(&b"/w"[..]));
     }
 }
