@@ -246,19 +246,6 @@ impl<'a> View<'a> for Node<'a> {
         let raw = self.raw_str()?;
         Some(if self.is_escaped() { Cow::Owned(super::text::unescape(raw)) } else { Cow::Borrowed(raw) })
     }
-    fn str_len(self) -> Option<usize> {
-        let raw = self.raw_str()?;
-        let written = super::view::len_utf16(raw);
-        // Each escape is one unit: two bytes stand for it, or six.
-        let mut surplus = 0;
-        let mut rest = if self.is_escaped() { raw } else { &[] };
-        while let Some(backslash) = memchr::memchr(b'\\', rest) {
-            let length = if rest.get(backslash + 1) == Some(&b'u') { 6 } else { 2 };
-            surplus += length - 1;
-            rest = rest.get(backslash + length..).unwrap_or_default();
-        }
-        Some(written.saturating_sub(surplus))
-    }
     fn as_f64(self) -> Option<f64> {
         (self.kind() == Kind::Number).then(|| super::number::parse(self.raw()))
     }
@@ -310,7 +297,7 @@ mod tests {
             let mut tape = Tape::default();
             assert!(matches!(scan::scan(text.as_bytes(), 0, &mut tape), scan::Outcome::Complete { .. }));
             let node = tape.root(text.as_bytes()).unwrap();
-            assert_eq!(node.str_len(), node.as_str().map(|text| len_utf16(&text)), "{text}");
+            assert_eq!(Some(node.units()), node.as_str().map(|text| len_utf16(&text)), "{text}");
         }
     }
 }

@@ -62,10 +62,6 @@ pub trait View<'a>: Copy + 'a {
     fn get(self, key: &str) -> Option<Self>;
     /// The text of a string value.
     fn as_str(self) -> Option<Cow<'a, [u8]>>;
-    /// JavaScript's `length` of a string value.
-    fn str_len(self) -> Option<usize> {
-        self.as_str().map(|text| len_utf16(&text))
-    }
     /// The double of a number value.
     fn as_f64(self) -> Option<f64>;
     /// The value of a boolean.

@@ -40,12 +40,7 @@ const SCALAR: u64 = 8;
 
 /// What a string or a key weighs (WTF-8).
 pub fn string(text: &[u8]) -> u64 {
-    units(len_utf16(text))
-}
-
-/// What a string of this length weighs.
-const fn units(length: usize) -> u64 {
-    2 * length as u64 + 16
+    2 * len_utf16(text) as u64 + 16
 }
 
 /// What a value weighs that shares no part with another. Iterative: any depth.
@@ -66,7 +61,7 @@ fn weigh<'v, V: View<'v>>(value: V, mut is_new: impl FnMut(V) -> bool) -> u64 {
         match value.kind() {
             Kind::Null => {}
             Kind::Bool | Kind::Number => total += SCALAR,
-            Kind::String => total += units(value.str_len().unwrap_or_default()),
+            Kind::String => total += string(&value.as_str().unwrap_or_default()),
             Kind::Array if is_new(value) => {
                 let before = pending.len();
                 pending.extend(value.items());
