@@ -56,8 +56,9 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let options = options(args.depth(), console);
     let audit = audit(observed(targets, &options, console), console);
     let report = report::build(audit, &settings(console));
-    let base = console.environment.current_dir.clone();
-    write(&report, &Files { fs: &Real, roots: paths.iter().map(|path| base.join(path)).collect() }, console)
+    let base = &console.environment.current_dir;
+    let targets = paths.iter().map(|path| (path.to_string_lossy().into_owned(), base.join(path))).collect();
+    write(&report, &Files { fs: &Real, targets }, console)
 }
 
 fn target(path: &Path) -> Target {
@@ -177,24 +178,67 @@ fn refuse_outputs_inside(paths: &[PathBuf], console: &Console) -> Result<(), Fai
 /// The checked files, for the excerpts of the human report. Opened as the check opens them: no link is followed.
 pub(super) struct Files<'a> {
     pub fs: &'a dyn Fs,
-    /// What was checked, as absolute paths.
-    pub roots: Vec<PathBuf>,
+    /// What was checked: as it was named, and as an absolute path.
+    pub targets: Vec<(String, PathBuf)>,
+}
+
+impl Files<'_> {
+    /// The file that a path of the report means. Of several targets the report names each as the user did; of one
+    /// directory it names what lies in it.
+    fn file(&self, path: &str) -> Option<PathBuf> {
+        let several = self.targets.len() > 1;
+        self.targets.iter().find_map(|(name, target)| {
+            let name = name.trim_end_matches('/');
+            let real = || self.fs.realpath(target).ok();
+            match path.strip_prefix(name) {
+                Some("") => real(),
+                Some(below) if several => Some(real()?.join(below.strip_prefix('/')?)),
+                _ if several => None,
+                _ => Some(real()?.join(path)),
+            }
+        })
+    }
 }
 
 impl Excerpts for Files<'_> {
     fn bytes(&self, path: &str, start: u64, len: usize) -> Option<Vec<u8>> {
-        self.roots.iter().find_map(|root| {
-            let root = self.fs.realpath(root).ok()?;
-            let whole = self.fs.lstat(&root).is_ok_and(|meta| meta.kind == Kind::File);
-            let file = self.fs.open(&if whole { root } else { root.join(path) }).ok()?;
-            let meta = file.stat().ok()?;
-            if meta.kind != Kind::File {
-                return None;
-            }
-            let mut bytes = vec![0; len];
-            let got = file.read_at(&mut bytes, start).ok()?;
-            bytes.truncate(got);
-            Some(bytes)
-        })
+        let file = self.fs.open(&self.file(path)?).ok()?;
+        if file.stat().ok()?.kind != Kind::File {
+            return None;
+        }
+        let mut bytes = vec![0; len];
+        let got = file.read_at(&mut bytes, start).ok()?;
+        bytes.truncate(got);
+        Some(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The excerpt of `path` when these were checked.
+    fn excerpt(targets: &[&str], path: &str) -> Option<String> {
+        let base = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let targets = targets.iter().map(|name| ((*name).to_owned(), base.join(name))).collect();
+        let bytes = Files { fs: &Real, targets }.bytes(path, 0, 17)?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    #[test]
+    fn a_path_of_the_report_leads_to_its_file() {
+        let header = Some("{\"type\":\"session\"".to_owned());
+        assert_eq!(excerpt(&["corpus/field"], "00-ok.jsonl"), header);
+        assert_eq!(excerpt(&["corpus/"], "field/00-ok.jsonl"), header);
+        assert_eq!(excerpt(&["corpus/field/00-ok.jsonl"], "corpus/field/00-ok.jsonl"), header);
+        assert_eq!(excerpt(&["src", "corpus/field/"], "corpus/field/00-ok.jsonl"), header);
+        assert_eq!(excerpt(&["Cargo.toml", "./corpus/field/00-ok.jsonl"], "./corpus/field/00-ok.jsonl"), header);
+    }
+
+    #[test]
+    fn what_is_no_file_of_the_targets_has_no_excerpt() {
+        assert_eq!(excerpt(&["src", "corpus/field"], "00-ok.jsonl"), None);
+        assert_eq!(excerpt(&["corpus"], "field"), None);
+        assert_eq!(excerpt(&["-"], "-"), None);
     }
 }

@@ -58,5 +58,5 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         audit.blobs.store = audit.blobs.store.map(|_| "blobs".to_owned());
     }
     let report = report::build(audit, &settings(console));
-    write(&report, &Files { fs: &Real, roots: vec![root] }, console)
+    write(&report, &Files { fs: &Real, targets: vec![(String::new(), root)] }, console)
 }

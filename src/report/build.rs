@@ -146,6 +146,8 @@ fn blocks(entries: &[Entry]) -> BTreeMap<&str, &'static str> {
     for entry in entries.iter().filter(|entry| entry.code.severity == Severity::Error && entry.code.verdict.starts_with("resolve")) {
         let folder = match entry.path.strip_suffix(BINDING) {
             Some(scope) => scope.strip_suffix('/').unwrap_or(scope),
+            // The root itself.
+            None if entry.path == "." => "",
             None => &entry.path,
         };
         blocks.entry(folder).or_insert(entry.code.name);
@@ -386,7 +388,7 @@ mod tests {
 
     #[test]
     fn an_error_of_the_root_blocks_every_session() {
-        let finding = Finding::new(code("owner_mismatch"), Place::default(), "x");
+        let finding = Finding::new(code("owner_mismatch"), Place { path: Arc::from("."), ..Place::default() }, "x");
         let outcome = Outcome { path: Arc::from("sessions/v2-a/1.jsonl"), ..Outcome::default() };
         let report = build(Audit { findings: vec![finding], outcomes: vec![outcome], ..Audit::default() }, &Settings::default());
         assert_eq!(report.transcripts[0].blocked_by, Some("owner_mismatch"));

@@ -100,7 +100,9 @@ impl<'s> HeaderPass<'s> {
             self.first_value = Some(self.source.found(found));
         }
         if let Outcome::Throws(Throw::UnsupportedVersion(text)) = outcome {
-            self.unsupported = Some((self.source.found(found), text.to_string()));
+            // As it is written: the text "5" is refused, the number is not.
+            let written = found.node.get("version").map(|version| String::from_utf8_lossy(version.raw()).into_owned());
+            self.unsupported = Some((self.source.found(found), written.unwrap_or_else(|| text.to_string())));
         }
         if kind.is_header() && self.header.is_none() {
             self.header = Some(Header { place: self.header_place(found), value: Value::from_node(found.node) });

@@ -350,7 +350,7 @@ impl<'s> LinePass<'s> {
             Shape::Glued { values, second } => (
                 &codes::GLUED_RECORDS,
                 format!(
-                    "{values} values stand on one line; the second begins at byte column {}, and the {lost} from there on are dropped.",
+                    "{values} values stand on one line; the second begins at byte column {}; gjc drops {lost} from there on.",
                     second + 1
                 ),
             ),
@@ -370,7 +370,7 @@ impl<'s> LinePass<'s> {
             }
             Shape::Syntax { at } => {
                 let what = anatomy.recoverable_words();
-                (&codes::JSON_SYNTAX, format!("The line is no JSON: it breaks at byte column {}; {lost} are dropped, {what}.", at + 1))
+                (&codes::JSON_SYNTAX, format!("The line is no JSON: it breaks at byte column {}; gjc drops {lost}, and {what}.", at + 1))
             }
         };
         let exact = line.invalid_utf8.is_none();
