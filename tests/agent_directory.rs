@@ -9,6 +9,7 @@
     reason = "a test reads its own files and tells what it found"
 )]
 
+#[allow(dead_code, reason = "other suites use the rest of it")]
 #[path = "support/tree.rs"]
 mod tree;
 

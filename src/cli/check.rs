@@ -49,7 +49,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let mut targets: Vec<Target> = paths.iter().map(|path| target(path)).collect();
     if paths.is_empty() {
         let location = console.environment.location(&Real).map_err(|error| Failure::Operational(error.to_string()))?;
-        paths.push(location.agent_dir.clone());
+        paths.push(location.data.clone());
         targets.push(Target::Agent(location));
     }
     refuse_outputs_inside(&paths, console)?;

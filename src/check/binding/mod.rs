@@ -26,7 +26,8 @@ pub fn judge(site: &Site<'_>, scope: &Scope, sink: &mut dyn Sink) -> Option<Bind
     match object.meta.kind {
         Kind::Symlink => security::reparse_point(site, &path, Kind::Symlink, sink),
         Kind::File if object.meta.nlink > 1 => {
-            security::hard_links(site, directory, object, &security::codes::HARD_LINKED_PROTOCOL_FILE, sink);
+            let siblings = security::Siblings::of(directory);
+            security::hard_links(site, directory, &siblings, object, &security::codes::HARD_LINKED_PROTOCOL_FILE, sink);
         }
         // Named by the operational area, with every other special file of the scope.
         Kind::Fifo | Kind::Socket | Kind::Device => {}

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Checks the agent directory. It is there and is a directory.
+/// Checks the agent directory. It is there and is a directory; `agent` is its listing. Under XDG it is the data root.
 pub fn check(work: &Work<'_>, location: &Location, agent: &Listing) -> Part {
     let site = &work.site;
     let mut part = Part::default();
@@ -148,11 +148,12 @@ pub fn unlisted(site: &Site<'_>, part: &mut Part) {
 
 /// Transcripts that lie where no managed listing looks; they are checked all the same.
 fn misplaced(work: &Work<'_>, listing: &Listing, place: &str, at: Where, part: &mut Part) {
+    let siblings = security::Siblings::of(listing);
     for object in listing.objects.iter().filter(|o| o.is_transcript_name() && o.meta.kind == Kind::File) {
         let path = listing.path_of(object);
         let message = format!("The transcript lies directly in {place}.");
         part.push(Finding::new(&listing_area::codes::SESSION_IN_WRONG_DIRECTORY, work.site.place(&path), message));
-        security::hard_links(&work.site, listing, object, &security::codes::HARD_LINKED_TRANSCRIPT, part);
+        security::hard_links(&work.site, listing, &siblings, object, &security::codes::HARD_LINKED_TRANSCRIPT, part);
         part.absorb(work.transcript(&path, at));
     }
 }

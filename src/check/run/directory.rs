@@ -109,9 +109,7 @@ impl<'a> Work<'a> {
         };
         operational::names(&self.site, &listing, Object::is_transcript_name, &mut part);
         self.troubles(&listing.troubles, &mut part);
-        for object in listing.objects.iter().filter(|o| o.is_transcript_name()) {
-            security::outside_scope(&self.site, &listing, object, &mut part);
-        }
+        security::outside_scope(&self.site, &listing, &mut part);
         self.transcripts(&listing, Where::LISTED, &mut part);
         self.below(&listing, false, &mut part);
         // Deletions in a legacy directory are recorded in the scope of its workspace.
@@ -132,11 +130,8 @@ impl<'a> Work<'a> {
         let troubles = walk::tree(self.site.fs, path, &self.site.limits, visible, |listing| {
             self.troubles(&listing.troubles, &mut part);
             residue::directory(&self.site, &listing, Place::Folder, self.completed, &mut part);
+            security::outside_scope(&self.site, &listing, &mut part);
             for object in listing.objects.iter().filter(|o| o.is_transcript_name()) {
-                // A directory of such a name was entered: a folder may be called anything.
-                if object.meta.kind != Kind::Directory {
-                    security::outside_scope(&self.site, &listing, object, &mut part);
-                }
                 if !matches!(object.meta.kind, Kind::Symlink | Kind::Directory) {
                     paths.push(listing.path_of(object));
                 }

@@ -153,7 +153,7 @@ impl Target {
     pub fn name(&self) -> String {
         match self {
             Target::Path(path) => walk::show(path.as_os_str()),
-            Target::Agent(location) => walk::show(location.agent_dir.as_os_str()),
+            Target::Agent(location) => walk::show(location.data.as_os_str()),
             Target::Stream(_) => "-".to_owned(),
         }
     }
@@ -235,7 +235,9 @@ impl<'a> Checker<'a> {
 
     /// The user's own storage: there is no doubt what it is.
     fn own(&self, mut location: Location) -> Part {
-        let root = location.agent_dir.clone();
+        // The agent directory of the scope code is the parent of the sessions root: under XDG that is not where the
+        // configuration lies (spec 02 §1.1).
+        let root = location.data.clone();
         let named = |part: &mut Part, push: &dyn Fn(&Site<'_>, &mut Part)| push(&self.site(&root, self.options.uid), part);
         let mut part = Part::default();
         let looked = self.fs.realpath(&root).and_then(|real| self.fs.lstat(&real).map(|meta| (real, meta)));
@@ -251,15 +253,11 @@ impl<'a> Checker<'a> {
             named(&mut part, &|site, part| scope::sessions_root_of_wrong_kind(site, &root, meta.kind, part));
             return part;
         }
-        // XDG roots that moved away keep their own paths; what lies below the agent directory follows its real path.
-        for moved in [&mut location.data, &mut location.state, &mut location.cache] {
-            *moved = match moved.strip_prefix(&root) {
-                Ok(relative) => real.join(relative),
-                Err(_) => self.fs.realpath(moved).unwrap_or_else(|_| moved.clone()),
-            };
+        for other in [&mut location.agent_dir, &mut location.state, &mut location.cache] {
+            *other = self.fs.realpath(other).unwrap_or_else(|_| other.clone());
         }
-        location.agent_dir = real;
-        match walk::list(self.fs, &location.agent_dir, &Limits::default()) {
+        location.data = real;
+        match walk::list(self.fs, &location.data, &Limits::default()) {
             Ok(listing) => self.agent(&location, &listing),
             Err(error) => {
                 named(&mut part, &|site, part| operational::unreadable(site, &error, part));
@@ -343,7 +341,7 @@ impl<'a> Checker<'a> {
     fn agent(&self, location: &Location, listing: &Listing) -> Part {
         let speaks_for = self.speak_for(&listing.meta);
         let mut part = Part::default();
-        let site = self.site(&location.agent_dir, speaks_for.0);
+        let site = self.site(&location.data, speaks_for.0);
         let store =
             if self.options.blobs.is_some() { self.named_store(&mut part) } else { self.own_store(&site, &location.blobs(), &mut part) };
         let site = Site { store: store.as_ref(), whole: true, ..site };

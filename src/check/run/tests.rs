@@ -682,6 +682,19 @@ fn a_target_is_what_its_content_says() {
 }
 
 #[test]
+fn under_xdg_the_data_root_is_the_agent_directory() {
+    let tree = Tree::new();
+    tree.fs.directory("/home/.gjc/agent");
+    tree.fs.chmod("/home/.gjc/agent", 0o755);
+    let location = Location { data: "/a".into(), ..Location::explicit("/home/.gjc/agent".into()) };
+    let own = || run(vec![Target::Agent(location.clone())], &options(), &tree.fs, &|_| {});
+    assert_eq!(found_in(&own()), NOTHING, "gjc never looks at the mode of the configuration's directory");
+    assert_eq!((own().root.as_str(), own().outcomes.len()), ("/a", 1));
+    tree.fs.chmod("/a", 0o755);
+    assert_eq!(found_in(&own()), ["agent_dir_mode_drift ."]);
+}
+
+#[test]
 fn the_agent_directory_inside_a_home_or_configuration_root_is_meant() {
     let tree = Tree::new();
     tree.fs.directory("/home/.gjc");

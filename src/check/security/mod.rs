@@ -12,6 +12,7 @@ use crate::agent::security::{AclState, AclViolation, ListViolation, Need, Violat
 use crate::agent::walk::{Listing, Object, Scope, is_protocol_directory, show};
 use crate::finding::{Code, Finding, Place, Sink};
 use crate::fsys::{Acl, Kind, Meta};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The agent directory, the configured root and the sessions root: drift that the next prepare repairs.
@@ -65,6 +66,7 @@ pub fn scope_directory(site: &Site<'_>, path: &Path, meta: &Meta, sink: &mut dyn
 /// binding's own faults are the affair of the binding area, its owner and mode are looked at here.
 pub fn inside_scope(site: &Site<'_>, scope: &Scope, sink: &mut dyn Sink) {
     let directory = &scope.directory;
+    let siblings = Siblings::of(directory);
     for object in &directory.objects {
         match Role::of(object) {
             Role::Binding => owner_only(site, directory, object, Need::File, sink),
@@ -72,11 +74,11 @@ pub fn inside_scope(site: &Site<'_>, scope: &Scope, sink: &mut dyn Sink) {
                 if object.meta.kind == Kind::Symlink {
                     link(site, directory, object, sink);
                 }
-                hard_links(site, directory, object, &codes::HARD_LINKED_TRANSCRIPT, sink);
+                hard_links(site, directory, &siblings, object, &codes::HARD_LINKED_TRANSCRIPT, sink);
                 owner_only(site, directory, object, Need::File, sink);
             }
             Role::ReplacementReceipt => {
-                hard_links(site, directory, object, &codes::HARD_LINKED_PROTOCOL_FILE, sink);
+                hard_links(site, directory, &siblings, object, &codes::HARD_LINKED_PROTOCOL_FILE, sink);
                 owner_only(site, directory, object, Need::File, sink);
             }
             Role::Internal => protocol_directory(site, directory, object, sink),
@@ -94,13 +96,14 @@ pub fn inside_scope(site: &Site<'_>, scope: &Scope, sink: &mut dyn Sink) {
         }
     }
     for listing in [&scope.locks, &scope.receipts, &scope.tombstones].into_iter().flatten() {
+        let siblings = Siblings::of(listing);
         for object in &listing.objects {
             match object.meta.kind {
                 Kind::Symlink => link(site, listing, object, sink),
                 Kind::Directory => plain_directory(site, listing, object, sink),
                 _ => {}
             }
-            hard_links(site, listing, object, &codes::HARD_LINKED_PROTOCOL_FILE, sink);
+            hard_links(site, listing, &siblings, object, &codes::HARD_LINKED_PROTOCOL_FILE, sink);
             owner_only(site, listing, object, Need::File, sink);
         }
     }
@@ -114,19 +117,27 @@ pub fn inside_artifacts(site: &Site<'_>, listing: &Listing, sink: &mut dyn Sink)
     }
 }
 
-/// Transcripts of a directory outside scopes: links and, below a checked agent directory, privacy.
-pub fn outside_scope(site: &Site<'_>, listing: &Listing, object: &Object, sink: &mut dyn Sink) {
-    let path = listing.path_of(object);
-    if object.meta.kind == Kind::Symlink {
-        let target = site.fs.read_link(&path).map_or_else(|_| "?".to_owned(), |target| show(target.as_os_str()));
-        let message = format!("The transcript is a symlink to `{target}`; it was not followed.");
-        sink.push(Finding::new(&codes::SYMLINKED_TRANSCRIPT, site.place(&path), message));
+/// The transcripts of a directory outside scopes: links and, below a checked agent directory, privacy.
+pub fn outside_scope(site: &Site<'_>, listing: &Listing, sink: &mut dyn Sink) {
+    let siblings = Siblings::of(listing);
+    // A directory may be called anything.
+    let named = listing.objects.iter().filter(|o| o.is_transcript_name() && o.meta.kind != Kind::Directory);
+    for object in named {
+        let path = listing.path_of(object);
+        if object.meta.kind == Kind::Symlink {
+            let message = format!("The transcript is a symlink to `{}`; it was not followed.", target_of(site, &path));
+            sink.push(Finding::new(&codes::SYMLINKED_TRANSCRIPT, site.place(&path), message));
+        }
+        hard_links(site, listing, &siblings, object, &codes::HARD_LINKED_TRANSCRIPT, sink);
+        if site.whole && object.meta.kind == Kind::File && object.meta.permissions() & 0o044 != 0 {
+            let message = format!("The transcript has mode {:04o}: others can read it.", object.meta.permissions());
+            sink.push(Finding::new(&codes::TRANSCRIPT_PERMISSIONS, site.place(&path), message));
+        }
     }
-    hard_links(site, listing, object, &codes::HARD_LINKED_TRANSCRIPT, sink);
-    if site.whole && object.meta.kind == Kind::File && object.meta.permissions() & 0o044 != 0 {
-        let message = format!("The transcript has mode {:04o}: others can read it.", object.meta.permissions());
-        sink.push(Finding::new(&codes::TRANSCRIPT_PERMISSIONS, site.place(&path), message));
-    }
+}
+
+fn target_of(site: &Site<'_>, link: &Path) -> String {
+    site.fs.read_link(link).map_or_else(|_| "?".to_owned(), |target| show(target.as_os_str()))
 }
 
 /// `.gjc-recovery` of the agent directory or of a scope.
@@ -149,8 +160,7 @@ pub fn recovery(site: &Site<'_>, listing: &Listing, object: &Object, sink: &mut 
 pub fn reparse_point(site: &Site<'_>, path: &Path, kind: Kind, sink: &mut dyn Sink) {
     let message = match kind {
         Kind::Symlink => {
-            let target = site.fs.read_link(path).map_or_else(|_| "?".to_owned(), |target| show(target.as_os_str()));
-            format!("A symlink to `{target}` stands here; it was not followed.")
+            format!("A symlink to `{}` stands here; it was not followed.", target_of(site, path))
         }
         other => format!("A {} stands where gjc wants a directory.", other.noun()),
     };
@@ -278,15 +288,32 @@ fn link(site: &Site<'_>, listing: &Listing, object: &Object, sink: &mut dyn Sink
     reparse_point(site, &listing.path_of(object), object.meta.kind, sink);
 }
 
-/// A file with more than one link; the other name is given when it stands in the same directory.
-pub fn hard_links(site: &Site<'_>, listing: &Listing, object: &Object, code: &'static Code, sink: &mut dyn Sink) {
+/// Which names of a directory stand for one file: asked once a directory, so that many links cost no more than many files.
+pub struct Siblings<'a> {
+    names: BTreeMap<(u64, u64), Vec<&'a Object>>,
+}
+
+impl<'a> Siblings<'a> {
+    /// Collects the files with more than one link.
+    pub fn of(listing: &'a Listing) -> Self {
+        let mut names: BTreeMap<_, Vec<&Object>> = BTreeMap::new();
+        for object in listing.objects.iter().filter(|o| o.meta.kind == Kind::File && o.meta.nlink > 1) {
+            names.entry(object.meta.object()).or_default().push(object);
+        }
+        Siblings { names }
+    }
+}
+
+/// A file with more than one link; other names in the same directory are given, a few of them.
+pub fn hard_links(site: &Site<'_>, listing: &Listing, siblings: &Siblings<'_>, object: &Object, code: &'static Code, sink: &mut dyn Sink) {
+    const SHOWN: usize = 8;
     if object.meta.kind != Kind::File || object.meta.nlink <= 1 {
         return;
     }
     let message = format!("The file has {} links; gjc reads only files with one.", object.meta.nlink);
     let mut finding = Finding::new(code, site.place(&listing.path_of(object)), message);
-    let siblings = listing.objects.iter().filter(|o| o.meta.object() == object.meta.object() && o.name != object.name);
-    for sibling in siblings.take(8) {
+    let same = siblings.names.get(&object.meta.object()).map(Vec::as_slice).unwrap_or_default();
+    for sibling in same.iter().take(SHOWN + 1).filter(|sibling| sibling.name != object.name) {
         let note = match residue::parse(sibling.bytes()) {
             Some(_) => "surplus name, left by an interrupted write",
             None => "another name of the same file",
