@@ -100,6 +100,9 @@ impl<'a> Page<'a> {
             said.push(self.palette.aside(&counted(summary.transient, "object moved during the check", "objects moved during the check")));
         }
         let sign = match summary.verdict {
+            // What does not count for the exit status is still there.
+            Verdict::Clean if summary.errors > 0 => self.palette.severity(Severity::Error, "✗ trouble found"),
+            Verdict::Clean if !said.is_empty() => self.palette.good("✓ no errors"),
             Verdict::Clean => self.palette.good("✓ clean"),
             Verdict::Inconclusive => self.palette.aside("◆ inconclusive"),
             Verdict::Findings => self.palette.severity(Severity::Error, "✗ trouble found"),

@@ -6,7 +6,7 @@ use gjc_fsck::check;
 use gjc_fsck::finding::{Finding, Gauge, Outcome, Place};
 use gjc_fsck::render::human::{self, Layout};
 use gjc_fsck::render::{Excerpts, NoExcerpts, concise, json};
-use gjc_fsck::report::{Audit, Blobs, CheckedFor, Report, Settings, UserReason, build};
+use gjc_fsck::report::{Audit, Blobs, CheckedFor, FailOn, Report, Settings, UserReason, build};
 use std::sync::Arc;
 
 const TORN: &str = "sessions/v2-5rv7jbgitapagoa4ocoosggzxmdsobetnarxtc2pjcty2dxyl2yq/2026-01-02T03-04-05-000Z_0190aaaa.jsonl";
@@ -115,6 +115,18 @@ fn human_without_the_files_still_says_everything() {
 fn human_of_a_clean_directory_is_one_line_and_what_was_checked() {
     let audit = Audit { root: "/home/me/.gjc/agent".into(), ..Audit::default() };
     insta::assert_snapshot!(human(&build(audit, &Settings::default()), &NoExcerpts, Layout { colour: false, width: 100, quiet: false }));
+}
+
+#[test]
+fn warnings_alone_are_not_called_clean() {
+    let first_line = |code, settings: &Settings| {
+        let audit = Audit { findings: vec![finding(code, place("a", Some(1)), "x")], ..Audit::default() };
+        human(&build(audit, settings), &NoExcerpts, Layout { colour: false, width: 100, quiet: false }).lines().next().unwrap().to_owned()
+    };
+    assert_eq!(first_line("dangling_parent", &Settings::default()), "✓ no errors: 1 warning");
+    assert_eq!(first_line("blank_lines", &Settings::default()), "✓ clean");
+    let never = Settings { fail_on: FailOn::Never, ..Settings::default() };
+    assert_eq!(first_line("json_syntax", &never), "✗ trouble found: 1 error");
 }
 
 #[test]
