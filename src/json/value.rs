@@ -71,6 +71,10 @@ impl Object {
     pub fn new() -> Self {
         Self::default()
     }
+    /// An object without members, with room for `members` of them and no more.
+    pub fn with_capacity(members: usize) -> Self {
+        Object { members: IndexMap::with_capacity(members), index_keys: 0 }
+    }
     /// Number of members.
     pub fn len(&self) -> usize {
         self.members.len()
@@ -208,7 +212,7 @@ impl Value {
                     Kind::Object => {
                         let mut members: Vec<_> = node.members().collect();
                         members.reverse();
-                        stack.push(Frame::Object(Object::new(), members, JsString::default()));
+                        stack.push(Frame::Object(Object::with_capacity(members.len()), members, JsString::default()));
                     }
                     Kind::Null => done = Value::Null,
                     Kind::Bool => done = Value::Bool(node.as_bool() == Some(true)),

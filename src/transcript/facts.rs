@@ -142,8 +142,8 @@ impl Facts {
     pub const fn weighs(&self) -> bool {
         self.weigh
     }
-    /// The value of the header and of entries that carry settings; of a compaction what the fold asks of it; the
-    /// marker of an evicted message that may be wrong. None for most entries.
+    /// The value of the header; the payload of entries that carry settings; of a compaction its `firstKeptEntryIndex` and
+    /// a valid remote history (emptied); the marker of an evicted message that may be wrong. None for most entries.
     pub fn value(&self, fact: &Fact) -> Option<&Value> {
         self.values.get(fact.side as usize)
     }
@@ -162,10 +162,10 @@ impl Facts {
             | EntryKind::ModeChange
             | EntryKind::TtsrInjection
             | EntryKind::McpToolSelection
-            | EntryKind::DiscoveredBuiltinToolSelection => Some(record.to_value()),
-            EntryKind::Compaction => Some(compaction(record)),
+            | EntryKind::DiscoveredBuiltinToolSelection => Some(payload(record)),
+            EntryKind::Compaction => compaction(record),
             EntryKind::Custom if record.get("customType").is_some_and(|name| name.is_str("model_profile_ownership")) => {
-                Some(record.to_value())
+                Some(payload(record))
             }
             // A patch may bring content that meets a payload which the present content does not.
             EntryKind::Message => {
@@ -187,17 +187,35 @@ impl Facts {
     }
 }
 
-/// What migration and the fold ask of a compaction. Its texts may be long: they are dropped with the record.
-fn compaction<'v, V: View<'v>>(record: V) -> Value {
-    let kept = ["firstKeptEntryId", "firstKeptEntryIndex"].into_iter();
-    let mut members: Object = kept.filter_map(|key| record.get(key).map(|value| (key, value.to_value()))).collect();
-    if let Some((provider, _)) = context::remote_history(record) {
+/// A record without its envelope, which the fact holds. A hostile file may have a million of them.
+fn payload<'v, V: View<'v>>(record: V) -> Value {
+    let own = |key: &[u8]| !matches!(key, b"type" | b"id" | b"parentId" | b"timestamp");
+    let mut members = Object::with_capacity(record.members().filter(|(key, _)| own(key)).count());
+    for (key, value) in record.members().filter(|(key, _)| own(key)) {
+        members.set(JsString::from_wtf8(key.into_owned()), value.to_value());
+    }
+    Value::Object(members)
+}
+
+/// What migration and the fold ask of a compaction beside its `firstKeptEntryId`; mostly nothing. Its texts may be long:
+/// they are dropped with the record.
+fn compaction<'v, V: View<'v>>(record: V) -> Option<Value> {
+    let index = record.get("firstKeptEntryIndex");
+    let remote = context::remote_history(record);
+    if index.is_none() && remote.is_none() {
+        return None;
+    }
+    let mut members = Object::with_capacity(2);
+    if let Some(index) = index {
+        members.set("firstKeptEntryIndex", index.to_value());
+    }
+    if let Some((provider, _)) = remote {
         let history = Value::Array(Vec::new().into());
         let remote: Object = [("provider", provider.to_value()), ("replacementHistory", history)].into_iter().collect();
         let data: Object = [("openaiRemoteCompaction", Value::Object(remote))].into_iter().collect();
         members.set("preserveData", Value::Object(data));
     }
-    Value::Object(members)
+    Some(Value::Object(members))
 }
 
 impl Keep for Facts {
@@ -281,9 +299,6 @@ impl Lift for Facts {
         compaction.extra = id;
         compaction.faults.clear(Field::FirstKeptEntryId);
         compaction.faults.unless(ids.is_string(id), Field::FirstKeptEntryId);
-        if let Some(compaction) = self.value_mut(compaction) {
-            Whole.set_first_kept(compaction, id, ids);
-        }
     }
     fn drop_first_kept_index(&mut self, compaction: &mut Fact) {
         if let Some(compaction) = self.value_mut(compaction) {
