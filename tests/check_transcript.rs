@@ -293,3 +293,28 @@ fn hostile_shapes_end_quickly() {
     let found = codes(&text, &lone());
     assert!(found.contains(&"interleaved_branches") && found.contains(&"unreachable_branch"), "{found:?}");
 }
+
+#[test]
+fn a_fork_in_one_folder_shares_the_history_of_its_parent() {
+    use gjc_fsck::check::run::{self, Target};
+    let fs = gjc_fsck::fsys::Memory::new();
+    let entry = user("aaaaaaa1", "null", "\"x\"");
+    let child = HEADER.replace("s-1", "s-2").replace(r#""cwd""#, r#""parentSession":"s-1","cwd""#);
+    fs.file("/folder/a.jsonl", lines(&[HEADER, &entry]).as_bytes());
+    fs.file("/folder/b.jsonl", lines(&[&child, &entry]).as_bytes());
+    fs.file("/folder/c.jsonl", lines(&[&child.replace("s-2", "s-3"), &user("bbbbbbb1", "null", "\"y\"")]).as_bytes());
+    let options = run::Options {
+        release: Release::V0_17,
+        depth: run::Depth::Full,
+        blobs: None,
+        assume_root: None,
+        as_uid: None,
+        uid: 1000,
+        jobs: Some(1),
+        now_ns: 1_700_000_000_000_000_000,
+        current_dir: "/".into(),
+    };
+    let run = run::run(vec![Target::Path("/folder".into())], &options, &fs, &|_| {});
+    let found: Vec<(&str, &str)> = run.findings.iter().map(|finding| (finding.code.name, &*finding.place.path)).collect();
+    assert_eq!(found, [("shared_history", "b.jsonl")]);
+}

@@ -300,23 +300,15 @@ fn cut_escape(_text: &[u8], backslash: usize) -> usize {
 
 /// Number of bytes before the first quote, backslash or control character.
 fn plain_run(bytes: &[u8]) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x8080_8080_8080_8080;
     let mut i = 0;
-    // Eight bytes at a time: the lowest set high bit marks the first special byte exactly.
-    while let Some(chunk) = bytes.get(i..i + 8) {
-        let Ok(chunk) = <[u8; 8]>::try_from(chunk) else {
-            break;
-        };
-        let word = u64::from_le_bytes(chunk);
-        let quote = word ^ (ONES * 0x22);
-        let slash = word ^ (ONES * 0x5C);
-        let special = (quote.wrapping_sub(ONES) & !quote) | (slash.wrapping_sub(ONES) & !slash) | (word.wrapping_sub(ONES * 0x20) & !word);
-        let special = special & HIGH;
-        if special != 0 {
-            return i + (special.trailing_zeros() / 8) as usize;
+    // Sixteen bytes at a time; the lowest set bit marks the first special byte exactly.
+    while let Some((low, high)) = bytes.get(i..i + 16).and_then(two_words) {
+        let (low, high) = (special(low), special(high));
+        if low | high != 0 {
+            let at = if low != 0 { low.trailing_zeros() } else { 64 + high.trailing_zeros() };
+            return i + (at / 8) as usize;
         }
-        i += 8;
+        i += 16;
         if i >= 64 {
             i += long_plain_run(&bytes[i..]);
         }
@@ -325,6 +317,23 @@ fn plain_run(bytes: &[u8]) -> usize {
         i += 1;
     }
     i
+}
+
+fn two_words(bytes: &[u8]) -> Option<(u64, u64)> {
+    let (low, high) = bytes.split_first_chunk::<8>()?;
+    Some((u64::from_le_bytes(*low), u64::from_le_bytes(*high.first_chunk::<8>()?)))
+}
+
+/// The high bit of every byte that is a quote, a backslash or a control character; above the first such byte also of
+/// others.
+const fn special(word: u64) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    let quote = (word ^ (ONES * 0x22)).wrapping_sub(ONES);
+    let slash = (word ^ (ONES * 0x5C)).wrapping_sub(ONES);
+    let control = word.wrapping_sub(ONES * 0x20);
+    // A byte of 0x80 and above is none of them, whatever the subtraction says.
+    (quote | slash | control) & !word & HIGH
 }
 
 /// The same in whole blocks of 64 for long strings; the compiler turns the fold into vector code.

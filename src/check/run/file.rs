@@ -6,6 +6,7 @@ use crate::check::blob::store::Hash;
 use crate::check::operational::{self, codes};
 use crate::check::size;
 use crate::check::transcript::{self, Storage};
+use crate::check::tree::shared::EntryIds;
 use crate::finding::{Collected, Finding, Outcome, Sink};
 use crate::fsys::{Errno, Error, Refusal, Watched};
 use crate::json::JsStr;
@@ -26,6 +27,8 @@ pub struct Checked {
     pub outcome: Option<Outcome>,
     /// `parentSession` of its header, when that is a text.
     pub parent: Option<String>,
+    /// Ids of its entries.
+    pub entries: EntryIds,
     /// Blob references in its bytes.
     pub references: BTreeSet<Hash>,
     /// Whether all of its bytes were read.
@@ -68,9 +71,9 @@ pub fn check(site: &Site<'_>, path: &Path, at: Where) -> Checked {
 pub fn check_stream(site: &Site<'_>, path: &Path, input: impl Read) -> Checked {
     let mut checked = Checked::default();
     match pass(site, path, Where::LONE, None, input, &mut checked.collected) {
-        Ok((outcome, parent)) => {
+        Ok((outcome, compared)) => {
             checked.outcome = Some(outcome);
-            checked.parent = parent;
+            (checked.parent, checked.entries) = compared;
             checked.read_whole = true;
         }
         Err(error) => {
@@ -106,9 +109,9 @@ fn attempt(site: &Site<'_>, path: &Path, at: Where) -> Result<Checked, Refusal> 
     let mut watched = watched;
     let scan = ReferenceScan::new((&mut watched).take(meta.size), &mut checked.references);
     match pass(site, path, at, Some(meta.size), scan, &mut checked.collected) {
-        Ok((outcome, parent)) => {
+        Ok((outcome, compared)) => {
             checked.outcome = Some(outcome);
-            checked.parent = parent;
+            (checked.parent, checked.entries) = compared;
             checked.read_whole = true;
         }
         Err(error) => {
@@ -181,7 +184,7 @@ fn pass(
     size: Option<u64>,
     input: impl Read,
     sink: &mut dyn Sink,
-) -> std::io::Result<(Outcome, Option<String>)> {
+) -> std::io::Result<(Outcome, (Option<String>, EntryIds))> {
     let file_name = path.file_name().and_then(|name| name.to_str()).filter(|_| at.listed);
     let options = transcript::Options {
         storage: at.storage,
@@ -194,5 +197,6 @@ fn pass(
     let outcome = transcript::check(input, &options, sink)?;
     let text = |wtf8: Option<Vec<u8>>| wtf8.map(|wtf8| JsStr::from_wtf8(&wtf8).to_string());
     let (cwd, parent) = (text(outcome.header.cwd), text(outcome.header.parent_session));
-    Ok((Outcome { path: options.path, id: outcome.id, cwd, version: outcome.version, verdicts: outcome.verdicts }, parent))
+    let compared = (parent, outcome.entry_ids);
+    Ok((Outcome { path: options.path, id: outcome.id, cwd, version: outcome.version, verdicts: outcome.verdicts }, compared))
 }

@@ -130,7 +130,8 @@ pub fn run(targets: Vec<Target>, options: &Options, fs: &dyn Fs, progress: &(dyn
     let work = || {
         for (target, name) in targets.into_iter().zip(&names) {
             let prefix = if several { name.as_str() } else { "" };
-            let part = Checker { options, fs, host: &ThisHost, tally: &tally, name, prefix }.target(target);
+            let mut part = Checker { options, fs, host: &ThisHost, tally: &tally, name, prefix }.target(target);
+            part::shared_history(&mut part);
             run.speaks_for = run.speaks_for.or(part.speaks_for);
             run.blobs = run.blobs.take().or(part.store);
             run.findings.extend(part.findings);

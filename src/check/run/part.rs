@@ -3,8 +3,11 @@
 use super::file::{Checked, Where};
 use super::{Progress, Why};
 use crate::check::blob::store::References;
-use crate::finding::{Finding, Gauge, Outcome, Sink};
+use crate::check::tree::shared::{self, EntryIds};
+use crate::finding::{Collected, Finding, Gauge, Outcome, Sink};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What one directory, or one file, gave.
@@ -18,6 +21,8 @@ pub struct Part {
     pub outcomes: Vec<Outcome>,
     /// Transcripts that name a parent session, and what they name.
     pub parents: Vec<(PathBuf, String)>,
+    /// Ids of the entries of transcripts, by path in findings, and the parent session that each names.
+    pub entries: Vec<(Arc<str>, Option<String>, EntryIds)>,
     /// Blob references.
     pub references: References,
     /// Files that the walk found and that were not read yet.
@@ -81,6 +86,7 @@ impl Part {
         if self.sessions.is_none() {
             self.sessions = other.sessions;
         }
+        self.entries.extend(other.entries);
         self.references.merge(other.references);
         self.tasks.extend(other.tasks);
         self.unlisted.extend(other.unlisted);
@@ -91,9 +97,12 @@ impl Part {
     }
     /// Adds a transcript. `scanned` says whether gjc's blob collection scans it for references.
     pub fn transcript(&mut self, path: &Path, checked: Checked, scanned: bool) {
-        let Checked { collected, outcome, parent, references, read_whole, .. } = checked;
+        let Checked { collected, outcome, parent, entries, references, read_whole, .. } = checked;
         self.findings.extend(collected.findings);
         self.gauges.extend(collected.gauges);
+        if let Some(outcome) = outcome.as_ref().filter(|_| !entries.is_empty()) {
+            self.entries.push((Arc::clone(&outcome.path), parent.clone(), entries));
+        }
         self.outcomes.extend(outcome);
         self.transcripts.push(path.to_owned());
         self.parents.extend(parent.map(|parent| (path.to_owned(), parent)));
@@ -103,6 +112,19 @@ impl Part {
             self.references.incomplete.push(path.to_owned());
         }
     }
+}
+
+/// Reports transcripts of one part that hold the same entries.
+pub fn shared_history(part: &mut Part) {
+    let ids: BTreeMap<&str, &str> = part.outcomes.iter().filter_map(|outcome| Some((&*outcome.path, outcome.id.as_deref()?))).collect();
+    let files: Vec<shared::Checked<'_>> = part
+        .entries
+        .iter()
+        .map(|(path, parent, entries)| shared::Checked { path, id: ids.get(&**path).copied(), parent: parent.as_deref(), entries })
+        .collect();
+    let mut found = Collected::default();
+    shared::check(&files, &mut found);
+    part.findings.append(&mut found.findings);
 }
 
 /// Counts transcripts and tells the caller.
