@@ -312,6 +312,7 @@ fn a_fork_in_one_folder_shares_the_history_of_its_parent() {
         uid: 1000,
         jobs: Some(1),
         now_ns: 1_700_000_000_000_000_000,
+        around: gjc_fsck::agent::legacy::Surroundings::default(),
         current_dir: "/".into(),
     };
     let run = run::run(vec![Target::Path("/folder".into())], &options, &fs, &|_| {});
