@@ -688,3 +688,71 @@ pub fn manifest_holds(fs: &dyn Fs, root: &Path, manifest: &[Value]) -> bool {
                 .is_ok_and(|hash| super::record::is_text(entry, "sha256", hash.as_bytes()))
     })
 }
+
+/// One workspace of a sessions root, with what its listing gives.
+#[derive(Debug)]
+pub struct WorkspaceListing {
+    /// The workspace.
+    pub identity: Identity,
+    /// Its scope directory (which need not exist).
+    pub scope: PathBuf,
+    /// Its listing.
+    pub listing: Listing,
+}
+
+/// All workspaces that some transcript of the sessions root belongs to, in order of their paths; and the files that belong
+/// to none. Every file is looked at once, whatever the number of workspaces; the limit on unknown legacy directories is not
+/// applied.
+pub fn list_all(world: &World<'_>) -> (Vec<WorkspaceListing>, Vec<Invalid>) {
+    let root = world.canonical_root(&world.sessions_root);
+    let cwds = Cwds::default();
+    let mut files = Vec::new();
+    for directory in world.fs.list(&root).unwrap_or_default() {
+        let provenance = match layout::sessions_name(directory.name.as_bytes()) {
+            layout::SessionsName::Scope => Provenance::V2,
+            layout::SessionsName::Legacy => Provenance::Legacy,
+            _ => continue,
+        };
+        let directory = root.join(&directory.name);
+        let names = world.fs.list(&directory).unwrap_or_default().into_iter();
+        files.extend(
+            names.filter(|entry| layout::is_transcript_name(entry.name.as_bytes())).map(|entry| (directory.join(&entry.name), provenance)),
+        );
+    }
+    let looked: Vec<_> = files
+        .into_par_iter()
+        .map(|(path, provenance)| {
+            let candidate = look(world.fs, world.release, &path, provenance)?;
+            match cwds.identity(world.fs, &world.current_dir, &candidate.cwd) {
+                Ok(identity) => Ok((candidate, identity)),
+                Err(why) => Err(candidate.without_workspace(why)),
+            }
+        })
+        .collect();
+    let mut invalid = Vec::new();
+    let mut workspaces: BTreeMap<String, (Identity, Vec<Candidate>, Listing)> = BTreeMap::new();
+    for one in looked {
+        match one {
+            Err(why) => invalid.push(why),
+            Ok((candidate, identity)) => {
+                let own = candidate.path.parent().and_then(Path::file_name).is_some_and(|name| *name == *identity.directory_name());
+                let of =
+                    workspaces.entry(identity.canonical_path.clone()).or_insert_with(|| (identity.clone(), Vec::new(), Listing::default()));
+                if candidate.provenance == Provenance::V2 && !own {
+                    of.2.foreign.push((candidate.path, candidate.cwd, identity.canonical_path));
+                } else {
+                    of.1.push(candidate);
+                }
+            }
+        }
+    }
+    let listings = workspaces
+        .into_values()
+        .map(|(identity, owned, mut listing)| {
+            let scope = root.join(identity.directory_name());
+            listing.settle(world.fs, &scope, &identity.digest_text(), owned);
+            WorkspaceListing { identity, scope, listing }
+        })
+        .collect();
+    (listings, invalid)
+}

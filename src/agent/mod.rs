@@ -19,4 +19,5 @@ pub mod residue;
 pub mod security;
 pub mod tombstone;
 pub mod walk;
+pub mod why;
 pub mod world;

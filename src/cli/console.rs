@@ -1,7 +1,12 @@
 //! Where a command writes, and how its failures become words and exit bits.
 
 use super::{Environment, Options, Status};
+use crate::agent::locate::Location;
+use crate::agent::world::World;
+use crate::fsys::Fs;
+use crate::fsys::host::Liveness;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
 
 /// Why a command could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +50,30 @@ impl Console {
     /// Standard output, buffered.
     pub fn out(&mut self) -> &mut dyn Write {
         &mut self.out
+    }
+
+    /// The surroundings in which gjc would run for this user. Run as root, it speaks for the owner of the agent directory.
+    ///
+    /// # Errors
+    /// No home can be trusted and no agent directory is named.
+    pub fn world<'a>(&self, fs: &'a dyn Fs, host: &'a dyn Liveness, agent_dir: Option<&Path>) -> Result<World<'a>, Failure> {
+        let environment = &self.environment;
+        let location = match agent_dir {
+            Some(named) => Location::explicit(environment.current_dir.join(named)),
+            None => environment.location(fs).map_err(|error| Failure::Operational(error.to_string()))?,
+        };
+        let owner = || fs.stat(&location.data).map(|meta| meta.uid).ok().filter(|_| environment.uid == 0);
+        Ok(World {
+            fs,
+            host,
+            now_ms: u64::try_from(environment.now_ns() / 1_000_000).unwrap_or(0),
+            uid: self.options.as_uid.or_else(owner).unwrap_or(environment.uid),
+            release: self.options.gjc,
+            current_dir: environment.current_dir.clone(),
+            agent_dir: location.data.clone(),
+            sessions_root: location.sessions(),
+            around: environment.surroundings(fs),
+        })
     }
 
     /// A note for the person at the terminal; silent under `--quiet`. Nobody acts on a note that cannot be written.

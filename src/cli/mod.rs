@@ -13,6 +13,7 @@ pub mod context;
 pub mod demo;
 pub mod environment;
 pub mod explain;
+pub mod list;
 pub mod migrate;
 pub mod options;
 pub mod records;
@@ -22,6 +23,7 @@ pub mod scope;
 pub mod session;
 pub mod transcript;
 pub mod tree;
+pub mod why;
 
 pub use crate::report::status::Status;
 pub use console::{Console, Failure};
@@ -69,6 +71,10 @@ pub enum Command {
     Migrate(migrate::Args),
     /// Print the scope of a working directory: name, digest, binding, legacy names
     Scope(scope::Args),
+    /// List the sessions of a workspace as gjc does, with the reason for everything that it leaves out
+    List(list::Args),
+    /// Follow gjc's decisions about one session, up to the one at which it turns away
+    Why(why::Args),
     /// The reference session manager
     Session(session::Args),
     /// Print the JSON Schema of a form that gjc-fsck writes
@@ -91,6 +97,8 @@ pub fn dispatch(command: &Command, console: &mut Console) -> Result<Status, Fail
         Command::Context(args) => context::run(args, console),
         Command::Migrate(args) => migrate::run(args, console),
         Command::Scope(args) => scope::run(args, console),
+        Command::List(args) => list::run(args, console),
+        Command::Why(args) => why::run(args, console),
         Command::Session(args) => session::run(args, console),
         Command::Schema(args) => schema::run(args, console),
     }

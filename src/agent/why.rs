@@ -1,0 +1,695 @@
+//! Why one session is not listed, not resumable, not migrated: the whole chain of gjc's decisions about one file, in fixed
+//! order, up to and including the first one at which gjc turns away (spec 02 §3 to §9, spec 01 §2, spec 04 §2).
+//!
+//! Nothing is written; what opening would do is predicted.
+
+use super::candidates::{self, Candidate, Hidden, Listing, Provenance, look, read_record};
+use super::identity::{self, NoIdentity};
+use super::layout;
+use super::migration_receipt;
+use super::predict::{self, Policy, Refused, binding_detail};
+use super::security::{self, Need};
+use super::tombstone;
+use super::world::{Scope, World};
+use super::{binding, walk};
+use crate::fsys::{Kind, Meta};
+use crate::json::View;
+use crate::transcript::inspect::{self, Cause, Options, Reason, Verdict};
+use crate::transcript::readers::{bounded, managed, picker};
+use std::path::{Path, PathBuf};
+
+/// Something that was looked at, and what it showed.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, schemars::JsonSchema)]
+pub struct Evidence {
+    /// The object.
+    pub path: String,
+    /// 1-based line in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// What was found.
+    pub shows: String,
+}
+
+/// One decision.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Step {
+    /// Name of the step, fixed.
+    pub step: &'static str,
+    /// gjc's answer: a token, or a few words where it has none.
+    pub answer: String,
+    /// True when gjc turns away here.
+    pub turns_away: bool,
+    /// Section of the format's description.
+    pub section: &'static str,
+    /// What was looked at.
+    pub evidence: Vec<Evidence>,
+    /// What the user can do, where gjc turns away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
+}
+
+/// The answer to `why`.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Chain {
+    /// What was asked for.
+    pub asked: String,
+    /// The file, when one was found.
+    pub path: Option<String>,
+    /// The steps that were taken.
+    pub steps: Vec<Step>,
+    /// True when gjc opens the session.
+    pub opens: bool,
+}
+
+/// The steps, in order.
+pub const STEPS: [&str; 16] = [
+    "found",
+    "regular file",
+    "header",
+    "workspace",
+    "scope",
+    "binding",
+    "modes",
+    "receipts",
+    "tombstones",
+    "shadowing",
+    "strict reader",
+    "managed reader",
+    "bounded reader",
+    "listing",
+    "picker",
+    "open",
+];
+
+/// A step that passes.
+fn passes(step: &'static str, section: &'static str, answer: impl Into<String>, evidence: Vec<Evidence>) -> Step {
+    Step { step, answer: answer.into(), turns_away: false, section, evidence, advice: None }
+}
+/// A step at which gjc turns away.
+fn stops(step: &'static str, section: &'static str, answer: impl Into<String>, evidence: Vec<Evidence>, advice: &str) -> Step {
+    Step { step, answer: answer.into(), turns_away: true, section, evidence, advice: Some(advice.to_owned()) }
+}
+fn saw(path: &Path, shows: impl Into<String>) -> Evidence {
+    Evidence { path: walk::show(path.as_os_str()), line: None, shows: shows.into() }
+}
+fn saw_line(path: &Path, line: u64, shows: impl Into<String>) -> Evidence {
+    Evidence { line: Some(line), ..saw(path, shows) }
+}
+fn stat(meta: &Meta) -> String {
+    format!("{}, mode {:04o}, {} link(s), {} bytes, owner {}", meta.kind.noun(), meta.permissions(), meta.nlink, meta.size, meta.uid)
+}
+
+/// Follows the chain for a path, or for a session id among all transcripts of the sessions root.
+pub fn why(world: &World<'_>, asked: &str) -> Chain {
+    let mut chain = Chain { asked: asked.to_owned(), path: None, steps: Vec::new(), opens: false };
+    let found = find(world, asked);
+    let path = match found {
+        Ok(path) => path,
+        Err(step) => {
+            chain.steps.push(step);
+            return chain;
+        }
+    };
+    chain.path = Some(walk::show(path.as_os_str()));
+    chain.steps.push(passes("found", "04 §3.1", "found", vec![saw(&path, "the file that is meant")]));
+    let mut follow = Follow { world, path, candidate: None, scope: None, listing: None };
+    for step in Follow::STEPS {
+        let Some(step) = step(&mut follow) else { continue };
+        let stop = step.turns_away;
+        chain.steps.push(step);
+        if stop {
+            return chain;
+        }
+    }
+    chain.opens = true;
+    chain
+}
+
+/// The file that is meant: a path as it is, or the transcript with this id. Of several the one that is listed, else the
+/// latest.
+fn find(world: &World<'_>, asked: &str) -> Result<PathBuf, Step> {
+    let as_path = world.current_dir.join(asked);
+    if asked.contains('/') || world.fs.lstat(&as_path).is_ok() {
+        return match world.fs.lstat(&as_path) {
+            // Components above the name may be links, as for gjc; the name itself is kept.
+            Ok(_) => Ok(as_path
+                .parent()
+                .and_then(|parent| world.fs.realpath(parent).ok())
+                .zip(as_path.file_name())
+                .map_or(as_path.clone(), |(parent, name)| parent.join(name))),
+            Err(error) => Err(stops(
+                "found",
+                "01 §2.3.1",
+                "missing",
+                vec![saw(&as_path, error.to_string())],
+                "Name an existing transcript. Opening this path would begin a new session there.",
+            )),
+        };
+    }
+    let root = world.canonical_root(&world.sessions_root);
+    let mut matching: Vec<(bool, i128, PathBuf)> = Vec::new();
+    for directory in world.fs.list(&root).unwrap_or_default() {
+        let directory = root.join(&directory.name);
+        for entry in world.fs.list(&directory).unwrap_or_default() {
+            if !layout::is_transcript_name(entry.name.as_encoded_bytes()) {
+                continue;
+            }
+            let path = directory.join(&entry.name);
+            let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+            let named = stem == asked || stem.split_once('_').is_some_and(|(_, id)| id == asked);
+            let header = look(world.fs, world.release, &path, Provenance::V2);
+            let exact = header.as_ref().is_ok_and(|candidate| candidate.session_id == *asked);
+            if exact || named {
+                let time = world.fs.lstat(&path).map_or(0, |meta| meta.mtime_ns);
+                matching.push((exact, time, path));
+            }
+        }
+    }
+    matching.sort();
+    match matching.pop() {
+        Some((_, _, path)) => Ok(path),
+        None => Err(stops(
+            "found",
+            "04 §3.1",
+            "not found",
+            vec![saw(&root, format!("no transcript below the sessions root has the id `{asked}`"))],
+            "Check the id, or name the file by its path. A session kept with --session-dir, or in another agent directory, is not looked for here.",
+        )),
+    }
+}
+
+/// What is known on the way.
+struct Follow<'w, 'a> {
+    world: &'w World<'a>,
+    path: PathBuf,
+    candidate: Option<Candidate>,
+    scope: Option<Scope>,
+    listing: Option<Listing>,
+}
+
+type StepOf<'w, 'a> = fn(&mut Follow<'w, 'a>) -> Option<Step>;
+
+impl<'w, 'a> Follow<'w, 'a> {
+    const STEPS: [StepOf<'w, 'a>; 15] = [
+        Self::regular_file,
+        Self::header,
+        Self::workspace,
+        Self::scope,
+        Self::binding,
+        Self::modes,
+        Self::receipts,
+        Self::tombstones,
+        Self::shadowing,
+        Self::strict,
+        Self::managed,
+        Self::bounded,
+        Self::listing,
+        Self::picker,
+        Self::open,
+    ];
+
+    fn root(&self) -> PathBuf {
+        self.world.canonical_root(&self.world.sessions_root)
+    }
+    /// Whether the file lies directly in a directory of the sessions root.
+    fn is_managed(&self) -> bool {
+        self.path.parent().and_then(Path::parent) == Some(&*self.root())
+    }
+    fn directory_name(&self) -> String {
+        self.path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    fn regular_file(&mut self) -> Option<Step> {
+        const SECTION: &str = "02 §4.5";
+        let meta = match self.world.fs.lstat(&self.path) {
+            Ok(meta) => meta,
+            Err(error) => {
+                return Some(stops(
+                    "regular file",
+                    SECTION,
+                    "unreadable_candidate",
+                    vec![saw(&self.path, error.to_string())],
+                    "Make the file readable.",
+                ));
+            }
+        };
+        let evidence = vec![saw(&self.path, stat(&meta))];
+        Some(match meta.kind {
+            Kind::File if meta.nlink <= 1 => passes("regular file", SECTION, "regular file", evidence),
+            Kind::File => stops(
+                "regular file",
+                SECTION,
+                self.by_release("source_changed"),
+                evidence,
+                "Remove the surplus name of the file (a `.staging`, `.replacement` or `.gjc-…` name beside it), never the main one.",
+            ),
+            Kind::Symlink => stops(
+                "regular file",
+                SECTION,
+                "unreadable_candidate",
+                evidence,
+                "Put the real file in place of the link: links are never followed here.",
+            ),
+            _ => stops(
+                "regular file",
+                SECTION,
+                self.by_release("source_changed"),
+                evidence,
+                "Move the object away: only a regular file is a transcript.",
+            ),
+        })
+    }
+    /// 0.15.0 called everything that a capture refuses unreadable.
+    fn by_release(&self, newest: &'static str) -> &'static str {
+        if self.world.release == crate::finding::Release::V0_15 { "unreadable_candidate" } else { newest }
+    }
+
+    fn header(&mut self) -> Option<Step> {
+        const SECTION: &str = "02 §5.3";
+        match look(self.world.fs, self.world.release, &self.path, Provenance::V2) {
+            Ok(mut candidate) => {
+                if !self.directory_name().starts_with("v2-") {
+                    candidate.provenance = Provenance::Legacy;
+                }
+                let shows = format!("id `{}`, cwd `{}`", candidate.session_id, candidate.cwd);
+                self.candidate = Some(candidate);
+                Some(passes("header", SECTION, "session header", vec![saw_line(&self.path, 1, shows)]))
+            }
+            Err(invalid) => Some(stops(
+                "header",
+                SECTION,
+                invalid.code,
+                vec![saw_line(&self.path, 1, invalid.detail)],
+                "Repair the first line: one JSON object of type \"session\" with string id and cwd, ended by a line feed. Keep a copy of the file.",
+            )),
+        }
+    }
+
+    fn workspace(&mut self) -> Option<Step> {
+        const SECTION: &str = "02 §2.1";
+        let candidate = self.candidate.as_ref()?;
+        let cwd = PathBuf::from(&*candidate.cwd.as_js().to_string_lossy());
+        match identity::posix(self.world.fs, &self.world.current_dir, &cwd) {
+            Ok(identity) => {
+                let shows = format!("the working directory of the header is `{}`", identity.canonical_path);
+                Some(passes("workspace", SECTION, "resolves", vec![saw(&cwd, shows)]))
+            }
+            Err(why) => {
+                let advice = match why {
+                    NoIdentity::NotFound => "Recreate the directory (or a symlink there that leads to where it moved).",
+                    NoIdentity::NotDirectory => "A file stands where the working directory was: move it away and recreate the directory.",
+                    _ => "Make the directory reachable for the user that runs gjc.",
+                };
+                // Outside managed storage the cwd is not asked for a listing.
+                self.is_managed().then(|| {
+                    stops(
+                        "workspace",
+                        SECTION,
+                        why.candidate_code(),
+                        vec![saw_line(&self.path, 1, format!("cwd `{}`: {}", candidate.cwd, why.token()))],
+                        advice,
+                    )
+                })
+            }
+        }
+    }
+
+    fn scope(&mut self) -> Option<Step> {
+        const SECTION: &str = "02 §1.3";
+        let directory = self.path.parent().unwrap_or(&self.path).to_owned();
+        let root = self.root();
+        if !self.is_managed() {
+            let shows = format!("lies outside the sessions root `{}`: no managed listing visits it", root.display());
+            return Some(passes("scope", SECTION, "not managed", vec![saw(&directory, shows)]));
+        }
+        let name = self.directory_name();
+        if !matches!(layout::sessions_name(name.as_bytes()), layout::SessionsName::Scope | layout::SessionsName::Legacy) {
+            let advice = "Move the transcript into the scope of its workspace by opening it with `gjc --resume PATH` there; no listing visits this directory.";
+            return Some(stops(
+                "scope",
+                SECTION,
+                "not visited",
+                vec![saw(&directory, "is neither a scope nor a legacy directory")],
+                advice,
+            ));
+        }
+        let cwd = PathBuf::from(&*self.candidate.as_ref()?.cwd.as_js().to_string_lossy());
+        let identity = identity::posix(self.world.fs, &self.world.current_dir, &cwd).ok()?;
+        let expected = identity.directory_name();
+        if name.starts_with("v2-") && name != expected {
+            let shows = format!("is the scope of another workspace; this session belongs to `{expected}`");
+            let advice = "The session is only listed in its own workspace: move it to the scope of that workspace, with gjc stopped and a backup made.";
+            return Some(stops("scope", "02 §5.3", "foreign", vec![saw(&directory, shows)], advice));
+        }
+        let sessions_root = self.world.fs.lstat(&self.world.sessions_root);
+        if sessions_root.as_ref().is_ok_and(|meta| meta.kind != Kind::Directory) {
+            let shows = sessions_root.map(|meta| stat(&meta)).unwrap_or_default();
+            let advice = "Make `sessions` a real directory, or point GJC_CODING_AGENT_DIR to where it lies.";
+            return Some(stops("scope", "02 §4.4", "sessions_root_unavailable", vec![saw(&self.world.sessions_root, shows)], advice));
+        }
+        let scope = root.join(&expected);
+        match self.world.fs.lstat(&scope) {
+            Ok(meta) if meta.kind != Kind::Directory => Some(stops(
+                "scope",
+                "02 §4.4",
+                "binding_invalid",
+                vec![saw(&scope, stat(&meta))],
+                "Put the real directory in place of what stands there.",
+            )),
+            Ok(meta) => Some(passes("scope", SECTION, expected, vec![saw(&scope, stat(&meta))])),
+            Err(_) => Some(passes("scope", SECTION, expected, vec![saw(&scope, "does not exist yet; the next start creates it")])),
+        }
+    }
+
+    fn own_scope(&self) -> Option<PathBuf> {
+        let cwd = PathBuf::from(&*self.candidate.as_ref()?.cwd.as_js().to_string_lossy());
+        let identity = identity::posix(self.world.fs, &self.world.current_dir, &cwd).ok()?;
+        self.is_managed().then(|| self.root().join(identity.directory_name()))
+    }
+
+    fn binding(&mut self) -> Option<Step> {
+        const SECTION: &str = "02 §3.2";
+        let directory = self.own_scope()?;
+        let file = directory.join(layout::BINDING);
+        let cwd = PathBuf::from(&*self.candidate.as_ref()?.cwd.as_js().to_string_lossy());
+        let identity = identity::posix(self.world.fs, &self.world.current_dir, &cwd).ok()?;
+        Some(
+            match binding::read(self.world.fs, &directory)
+                .and_then(|found| found.map_or(Ok(false), |found| found.belongs_to(&identity).map(|()| true)))
+            {
+                Ok(true) => passes("binding", SECTION, "canonical", vec![saw(&file, "names this workspace in the canonical form")]),
+                Ok(false) => passes("binding", SECTION, "missing", vec![saw(&file, "does not exist; the next write creates it")]),
+                Err(fault) => {
+                    let shows = format!("step {}: {}", fault.step(), binding_detail(&fault));
+                    let advice = if fault.step() == 4 {
+                        "The directory was copied or renamed: move its transcripts to the scope of the right workspace, do not edit the digest."
+                    } else {
+                        "If the content is right, write it in the canonical form (`gjc-fsck scope` prints it); otherwise restore it from a backup."
+                    };
+                    stops("binding", SECTION, fault.code(), vec![saw(&file, shows)], advice)
+                }
+            },
+        )
+    }
+
+    fn modes(&mut self) -> Option<Step> {
+        const SECTION: &str = "02 §4.1";
+        let directory = self.own_scope()?;
+        let file = self.world.fs.lstat(&self.path).ok()?;
+        if !self.world.fs.present(&directory).unwrap_or(true) {
+            return Some(passes("modes", SECTION, "nothing to check", vec![saw(&directory, "does not exist yet")]));
+        }
+        let mut evidence = vec![saw(&self.path, stat(&file))];
+        Some(match security::verify(self.world.fs, &directory, Need::Directory, self.world.uid) {
+            Ok(_) => {
+                if let Ok(meta) = self.world.fs.lstat(&directory) {
+                    evidence.insert(0, saw(&directory, stat(&meta)));
+                }
+                passes("modes", SECTION, "owner-only", evidence)
+            }
+            Err(violation) => {
+                let shows = self.world.fs.lstat(&directory).map_or_else(|error| error.to_string(), |meta| stat(&meta));
+                evidence.insert(0, saw(&directory, format!("{} ({shows})", violation.token())));
+                let advice = "Make the scope directory a real directory of mode 0700 that belongs to you, without ACLs (`chmod 700`, `setfacl -b -k`). gjc does not repair it at start.";
+                stops("modes", SECTION, "binding_invalid", evidence, advice)
+            }
+        })
+    }
+
+    fn receipts(&mut self) -> Option<Step> {
+        const SECTION: &str = "02 §7.2";
+        let scope = self.own_scope()?;
+        let receipts = scope.join(layout::INTERNAL).join(layout::RECEIPTS);
+        let own = candidates::path_text(&self.path);
+        let mut evidence = Vec::new();
+        for entry in self.world.fs.list(&receipts).unwrap_or_default() {
+            let migration_receipt::Name::Migration { state, .. } = migration_receipt::parse_name(entry.name.as_encoded_bytes()) else {
+                continue;
+            };
+            let file = receipts.join(&entry.name);
+            let Ok(Some(record)) = read_record(self.world.fs, &file) else { continue };
+            let names =
+                |side: &str| record.member(side).is_some_and(|side| side.str_member("path").is_some_and(|path| *path == *own.as_bytes()));
+            for (side, word) in [("source", "legacy source"), ("destination", "v2 copy")] {
+                if names(side) {
+                    evidence.push(saw(&file, format!("a `{}` receipt names this file as its {word}", state.word())));
+                }
+            }
+        }
+        let answer = if evidence.is_empty() { "none" } else { "named by receipts" };
+        if evidence.is_empty() {
+            evidence.push(saw(&receipts, "no migration receipt names this file"));
+        }
+        Some(passes("receipts", SECTION, answer, evidence))
+    }
+
+    /// Resolves and lists the workspace; gjc's refusal when it does.
+    fn list(&mut self) -> Result<(), Refused> {
+        if self.listing.is_some() {
+            return Ok(());
+        }
+        let Some(candidate) = &self.candidate else { return Ok(()) };
+        let cwd = PathBuf::from(&*candidate.cwd.as_js().to_string_lossy());
+        let scope = predict::resolve(self.world, &cwd)?;
+        let listing = predict::list(self.world, &scope).map_err(|error| Refused::new(error.code(), error.to_string()))?;
+        (self.scope, self.listing) = (Some(scope), Some(listing));
+        Ok(())
+    }
+    /// Why the listing hides this file, if it does.
+    fn hidden(&self) -> Option<Hidden> {
+        self.listing.as_ref()?.hidden.iter().find(|(candidate, _)| candidate.path == self.path).map(|(_, hidden)| hidden.clone())
+    }
+
+    fn tombstones(&mut self) -> Option<Step> {
+        const SECTION: &str = "02 §9.3";
+        let scope = self.own_scope()?;
+        let directory = scope.join(layout::INTERNAL).join(layout::TOMBSTONES);
+        if let Err(refused) = self.list() {
+            return Some(refusal("tombstones", "02 §5.2", &refused, &directory));
+        }
+        if let Some(Hidden::Retired { tombstone }) = self.hidden() {
+            let advice = "The session was deleted with gjc. While its deletion is unfinished the next open of the workspace deletes the file: copy it elsewhere first if you want it back.";
+            return Some(stops("tombstones", SECTION, "retired", vec![saw(&tombstone, "retires exactly this file")], advice));
+        }
+        let own = candidates::path_text(&self.path);
+        let mut evidence = Vec::new();
+        for entry in self.world.fs.list(&directory).unwrap_or_default() {
+            let tombstone::Name::Tombstone { .. } = tombstone::parse_name(entry.name.as_encoded_bytes()) else { continue };
+            let file = directory.join(&entry.name);
+            let Ok(Some(record)) = read_record(self.world.fs, &file) else {
+                evidence.push(saw(&file, "cannot be read: retired sessions may be shown because of it"));
+                continue;
+            };
+            let targets = record.member("targets").into_iter().flat_map(View::items);
+            if targets.into_iter().any(|target| target.str_member("path").is_some_and(|path| *path == *own.as_bytes())) {
+                evidence.push(saw(&file, "retired another state of this path, so it does not hide the file"));
+            }
+        }
+        if evidence.is_empty() {
+            evidence.push(saw(&directory, "no tombstone names this file"));
+        }
+        Some(passes("tombstones", SECTION, "not retired", evidence))
+    }
+
+    fn shadowing(&mut self) -> Option<Step> {
+        const SECTION: &str = "02 §7.3";
+        self.own_scope()?;
+        if let Some(Hidden::Shadowed { by, receipt }) = self.hidden() {
+            let advice = "The session lives on in its migrated copy: open that one. The legacy file is kept by design.";
+            let evidence = vec![saw(&by, "is shown instead"), saw(&receipt, "is the matching committed receipt")];
+            return Some(stops("shadowing", SECTION, "shadowed", evidence, advice));
+        }
+        let stale = self.listing.as_ref()?.stale.iter().find(|stale| stale.source == self.path || stale.destination == self.path);
+        Some(match stale {
+            None => passes("shadowing", SECTION, "not shadowed", vec![saw(&self.path, "no matching receipt hides it")]),
+            Some(stale) => {
+                let shows = format!("does not match: clause {} ({})", stale.clause.number(), stale.clause.text());
+                passes("shadowing", SECTION, "both copies are listed", vec![saw(&stale.receipt, shows)])
+            }
+        })
+    }
+
+    fn strict(&mut self) -> Option<Step> {
+        const SECTION: &str = "01 §2.3";
+        let options = Options::new(self.world.release);
+        let repair = "Look at the named line with `gjc-fsck check`; repair it or salvage a copy (`gjc-fsck repair --salvage`).";
+        Some(match inspect::file(self.world.fs, &self.path, options) {
+            Err(reason @ Reason::Oversized { .. }) => {
+                let shows = "larger than gjc loads at once: the bounded reader decides";
+                passes("strict reader", SECTION, reason.token(), vec![saw(&self.path, shows)])
+            }
+            Err(reason) => {
+                let advice = "Make the file readable and let no process write it meanwhile.";
+                stops("strict reader", SECTION, reason.token(), vec![saw(&self.path, format!("{reason:?}"))], advice)
+            }
+            Ok(looked) => match &looked.inspected.verdict {
+                Verdict::Resumable => {
+                    passes("strict reader", SECTION, "resumable", vec![saw(&self.path, "the last message is not from the assistant")])
+                }
+                Verdict::Terminal => passes(
+                    "strict reader",
+                    SECTION,
+                    "terminal",
+                    vec![saw(&self.path, "the last message is from the assistant, or there is none")],
+                ),
+                Verdict::Error(reason @ Reason::Malformed(cause)) => {
+                    let (line, shows) = cause_of(cause, &looked.inspected);
+                    let evidence = Evidence { line, ..saw(&self.path, shows) };
+                    stops("strict reader", SECTION, reason.token(), vec![evidence], repair)
+                }
+                Verdict::Error(reason) => stops(
+                    "strict reader",
+                    SECTION,
+                    reason.token(),
+                    vec![saw(&self.path, format!("{reason:?}"))],
+                    "Compact the session, or raise the budget.",
+                ),
+            },
+        })
+    }
+
+    fn managed(&mut self) -> Option<Step> {
+        const SECTION: &str = "01 §2.8";
+        if !self.is_managed() {
+            return Some(passes("managed reader", SECTION, "not asked", vec![saw(&self.path, "only managed files are asked")]));
+        }
+        let mut file = self.world.fs.open(&self.path).ok()?;
+        let (verdict, _) = managed::inspect(&mut file).ok()?;
+        Some(match verdict {
+            Ok(()) => passes("managed reader", SECTION, "accepted", vec![saw(&self.path, "every line is accepted")]),
+            Err(malformed) => {
+                use managed::Malformed;
+                let (line, shows) = match malformed {
+                    Malformed::LineTooLong(line) => (Some(line), "the line is longer than 8 MiB"),
+                    Malformed::Utf8(line) => (Some(line), "the line is not UTF-8"),
+                    Malformed::Syntax(line) => (Some(line), "the line is not JSON"),
+                    Malformed::Header => (None, "the first line with content is no header"),
+                };
+                let advice = "Repair the named line; until then the session opens for reading only.";
+                stops("managed reader", SECTION, "malformed", vec![Evidence { line, ..saw(&self.path, shows) }], advice)
+            }
+        })
+    }
+
+    fn bounded(&mut self) -> Option<Step> {
+        const SECTION: &str = "01 §2.7";
+        let meta = self.world.fs.lstat(&self.path).ok()?;
+        if meta.size <= inspect::EAGER_MAX {
+            return Some(passes(
+                "bounded reader",
+                SECTION,
+                "not asked",
+                vec![saw(&self.path, format!("{} bytes: the file is loaded whole", meta.size))],
+            ));
+        }
+        let mut file = self.world.fs.open(&self.path).ok()?;
+        Some(match bounded::scan(&mut file).ok()? {
+            Ok(()) => passes("bounded reader", SECTION, "accepted", vec![saw(&self.path, "the bounded scan accepts every line")]),
+            Err(refused) => {
+                let advice = "A file of this size opens only when the bounded scan accepts it: compact or split it with gjc.";
+                stops("bounded reader", SECTION, "oversized", vec![saw(&self.path, format!("{refused:?}"))], advice)
+            }
+        })
+    }
+
+    fn listing(&mut self) -> Option<Step> {
+        const SECTION: &str = "02 §7.3";
+        if !self.is_managed() {
+            return Some(passes("listing", SECTION, "not asked", vec![saw(&self.path, "no managed listing visits it")]));
+        }
+        if let Err(refused) = self.list() {
+            return Some(refusal("listing", SECTION, &refused, &self.path.clone()));
+        }
+        let listing = self.listing.as_ref()?;
+        if let Some(listed) = listing.owned.iter().find(|listed| listed.candidate.path == self.path) {
+            let shows = format!("listed as {} from {}", listed.state.word(), listed.candidate.provenance.word());
+            return Some(passes("listing", SECTION, listed.state.word(), vec![saw(&self.path, shows)]));
+        }
+        let advice =
+            format!("Move legacy directories that you do not need elsewhere: {} are beyond the limit of 256.", listing.beyond_limit);
+        Some(stops(
+            "listing",
+            "02 §5.2",
+            "not visited",
+            vec![saw(&self.path, "lies in a legacy directory that the listing does not visit")],
+            &advice,
+        ))
+    }
+
+    fn picker(&mut self) -> Option<Step> {
+        const SECTION: &str = "04 §2.4";
+        let file = self.world.fs.open(&self.path).ok()?;
+        let size = file.stat().ok()?.size;
+        Some(match picker::read(size, &mut |buffer, offset| file.read_at(buffer, offset), self.world.release) {
+            Some(info) => {
+                let title = info.title.map_or_else(|| "no title".to_owned(), |title| format!("title `{title}`"));
+                passes("picker", SECTION, "shown", vec![saw(&self.path, format!("{title}, {} message(s)", info.message_count))])
+            }
+            None => {
+                let advice = "Open it by its path (`gjc --resume PATH`): the picker leaves it out.";
+                stops(
+                    "picker",
+                    SECTION,
+                    "skipped",
+                    vec![saw(&self.path, "the first 4,096 bytes hold no header that the picker takes")],
+                    advice,
+                )
+            }
+        })
+    }
+
+    fn open(&mut self) -> Option<Step> {
+        const SECTION: &str = "02 §6.3";
+        let (Some(scope), Some(candidate)) = (&self.scope, &self.candidate) else {
+            return Some(passes("open", "04 §4", "opened", vec![saw(&self.path, "an explicit path is opened as it is")]));
+        };
+        Some(match predict::open(self.world, scope, candidate, Policy::CopyRetain) {
+            Ok(opened) if opened.migrated => {
+                passes("open", SECTION, "opened", vec![saw(&opened.path, "the legacy file is copied here and the copy is opened")])
+            }
+            Ok(opened) => passes("open", SECTION, "opened", vec![saw(&opened.path, "is opened as it is")]),
+            Err(refused) => {
+                let path = refused.path.clone().unwrap_or_else(|| self.path.clone());
+                refusal("open", SECTION, &refused, &path)
+            }
+        })
+    }
+}
+
+/// A refusal of gjc as a step.
+fn refusal(step: &'static str, section: &'static str, refused: &Refused, path: &Path) -> Step {
+    let advice = match refused.code {
+        "migration_busy" => {
+            "Wait for the process that holds the lock. An empty or unreadable lock file is never reclaimed: remove it when no gjc runs."
+        }
+        "destination_conflict" => "Decide which of the two files to keep, and move the other away.",
+        "durability_failed" => {
+            "Keep all evidence: recorded steps and files disagree. A copy of the transcript outside the agent directory opens by its path."
+        }
+        "unsafe_artifacts" | "artifact_capacity_exceeded" => "Mend or thin the artifact directory beside the transcript.",
+        "scan_failed" => "Replace what stands there by a real directory, or move it away: until then the workspace lists nothing.",
+        "migration_retired" => "The session was deleted; copy the file elsewhere if you want it back.",
+        "source_changed" => "An unfinished deletion names this path: copy the file elsewhere before gjc opens the workspace again.",
+        _ => "See `gjc-fsck explain` for the code; nothing was changed.",
+    };
+    let path = refused.path.as_deref().unwrap_or(path);
+    stops(step, section, refused.code, vec![saw(path, refused.detail.clone())], advice)
+}
+
+/// Line and words of what makes a file malformed.
+fn cause_of(cause: &Cause, inspected: &inspect::Inspected) -> (Option<u64>, String) {
+    match cause {
+        Cause::Utf8 { line } => (Some(*line), "the line is not UTF-8".into()),
+        Cause::Syntax { line } => (Some(*line), "JSON.parse refuses the line".into()),
+        Cause::Load(_) => (None, "loading throws".into()),
+        Cause::Header => (None, "the first entry is no header with a string id".into()),
+        Cause::Migration(_) => (None, "lifting the old version throws".into()),
+        Cause::Context(_) => (None, "building the context throws".into()),
+        Cause::Schema { entry, .. } => {
+            let line = inspected.loaded.as_ref().ok().and_then(|loaded| loaded.entries.get(*entry)).map(|fact| u64::from(fact.line));
+            (line, "the entry fails the strict schema".into())
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! `why ID-OR-PATH`: why a session is not listed, not resumable, not migrated: gjc's decisions about it, step by step.
+
+use super::options::Format;
+use super::{Console, Failure, Status};
+use crate::agent::why::{Chain, why};
+use crate::fsys::Real;
+use crate::fsys::host::ThisHost;
+use std::path::PathBuf;
+
+/// Arguments of `why`.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Steps: found, regular file, header, workspace, scope, binding, modes, receipts, tombstones, shadowing, strict reader, \
+managed reader, bounded reader, listing, picker, open. The first one at which gjc turns away is the last one shown. Nothing is written."
+)]
+pub struct Args {
+    /// Session id, or path of a transcript
+    #[arg(value_name = "ID-OR-PATH")]
+    pub session: String,
+    /// Agent directory (default: the user's own)
+    #[arg(long, value_name = "DIR")]
+    pub agent_dir: Option<PathBuf>,
+}
+
+/// Prints the chain; exit bit 4 when gjc turns away somewhere.
+///
+/// # Errors
+/// No home can be trusted.
+pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
+    let world = console.world(&Real, &ThisHost, args.agent_dir.as_deref())?;
+    let chain = why(&world, &args.session);
+    let json = console.options.format == Format::Json;
+    let out = console.out();
+    if json {
+        serde_json::to_writer_pretty(&mut *out, &chain).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        out.write_all(text(&chain).as_bytes())?;
+    }
+    Ok(if chain.opens { Status::CLEAN } else { Status::FINDINGS })
+}
+
+/// The chain for people: one line per step, its evidence below it.
+pub fn text(chain: &Chain) -> String {
+    use std::fmt::Write;
+    let mut out = String::new();
+    // Writing to a String cannot fail.
+    let mut line = |text: String| _ = writeln!(out, "{text}");
+    line(chain.path.clone().unwrap_or_else(|| chain.asked.clone()));
+    for step in &chain.steps {
+        let mark = if step.turns_away { "✗" } else { "✓" };
+        line(format!("{mark} {:<15} {}  (spec {})", step.step, step.answer, step.section));
+        for evidence in &step.evidence {
+            let place = evidence.line.map_or_else(|| evidence.path.clone(), |line| format!("{}:{line}", evidence.path));
+            line(format!("    {place}"));
+            line(format!("      {}", evidence.shows));
+        }
+        if let Some(advice) = &step.advice {
+            line(format!("  → {advice}"));
+        }
+    }
+    if chain.opens {
+        line("gjc opens this session.".to_owned());
+    } else if chain.steps.iter().any(|step| step.turns_away) {
+        line("gjc turns away at the last step shown.".to_owned());
+    }
+    out
+}
