@@ -97,8 +97,13 @@ fn saw(path: &Path, shows: impl Into<String>) -> Evidence {
 fn saw_line(path: &Path, line: u64, shows: impl Into<String>) -> Evidence {
     Evidence { line: Some(line), ..saw(path, shows) }
 }
+/// What a stat shows; size and links of a directory are the file system's own affair.
 fn stat(meta: &Meta) -> String {
-    format!("{}, mode {:04o}, {} link(s), {} bytes, owner {}", meta.kind.noun(), meta.permissions(), meta.nlink, meta.size, meta.uid)
+    let (noun, mode, owner) = (meta.kind.noun(), meta.permissions(), meta.uid);
+    match meta.kind {
+        Kind::Directory => format!("{noun}, mode {mode:04o}, owner {owner}"),
+        _ => format!("{noun}, mode {mode:04o}, {} link(s), {} bytes, owner {owner}", meta.nlink, meta.size),
+    }
 }
 
 /// Follows the chain for a path, or for a session id among all transcripts of the sessions root.
@@ -514,7 +519,7 @@ impl<'w, 'a> Follow<'w, 'a> {
     fn strict(&mut self) -> Option<Step> {
         const SECTION: &str = "01 §2.3";
         let options = Options::new(self.world.release);
-        let repair = "Look at the named line with `gjc-fsck check`; repair it or salvage a copy (`gjc-fsck repair --salvage`).";
+        let repair = "Look at the named line with `gjc-fsck check`; repair it in a copy, and keep the original.";
         Some(match inspect::file(self.world.fs, &self.path, options) {
             Err(reason @ Reason::Oversized { .. }) => {
                 let shows = "larger than gjc loads at once: the bounded reader decides";
@@ -556,7 +561,7 @@ impl<'w, 'a> Follow<'w, 'a> {
             return Some(passes("managed reader", SECTION, "not asked", vec![saw(&self.path, "only managed files are asked")]));
         }
         let mut file = self.world.fs.open(&self.path).ok()?;
-        let (verdict, _) = managed::inspect(&mut file).ok()?;
+        let verdict = managed::inspect(&mut file).ok()?.verdict;
         Some(match verdict {
             Ok(()) => passes("managed reader", SECTION, "accepted", vec![saw(&self.path, "every line is accepted")]),
             Err(malformed) => {
