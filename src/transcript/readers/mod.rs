@@ -7,3 +7,4 @@ pub mod first_line;
 pub mod managed;
 pub mod owner;
 pub mod picker;
+pub mod trailing;

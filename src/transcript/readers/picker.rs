@@ -1,21 +1,17 @@
 //! Reader P: what the session picker shows of a file (spec 04 §2.4, §2.5; spec 01 §2.6). It sees the first 4,096 bytes
 //! and, for large files, the trailing header patches; it accepts files that opening refuses.
 
+use super::trailing;
 use crate::finding::Release;
 use crate::json::jsonl::Lines;
 use crate::json::text::utf8_lossy;
 use crate::json::view::View;
 use crate::json::{JsString, Kind, Value};
 use crate::transcript::load::{Loader, Whole};
-use crate::transcript::patch;
 use std::io;
 
 /// Bytes of a file that the picker reads.
 pub const PREFIX: usize = 4_096;
-/// Bytes that the reverse scan reads at a time.
-const CHUNK: u64 = 65_536;
-/// A single line of the reverse scan larger than this is not looked at: no patch of gjc comes near.
-const LINE_LIMIT: usize = 64 << 20;
 
 /// A session as the picker lists it.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -26,6 +22,8 @@ pub struct SessionInfo {
     pub cwd: JsString,
     /// Header title, patched, else the last compaction summary of the prefix.
     pub title: Option<JsString>,
+    /// Starred in effect: a capable header, and its own `starred` or that of the newest patch (0.17).
+    pub starred: bool,
     /// Header `parentSession`, as it is.
     pub parent_session: Option<JsString>,
     /// Header timestamp, as it is.
@@ -52,6 +50,8 @@ struct Header {
     timestamp: Option<JsString>,
     parent_session: Option<JsString>,
     version: Option<f64>,
+    starred: bool,
+    star_capable: bool,
 }
 
 /// What the picker lists of a file of `size` bytes; none when it skips the file.
@@ -74,7 +74,7 @@ pub fn read(size: u64, read_at: ReadAt<'_>, release: Release) -> Option<SessionI
         loader.event(&event);
     }
     let entries = loader.finish().ok()?.entries;
-    let parsed = entries.first().map(parsed_header);
+    let parsed = entries.first().map(|header| parsed_header(header, release));
     let header = parsed.or_else(|| textual_header(text, release))?;
     let mut info = SessionInfo {
         id: header.id,
@@ -82,13 +82,15 @@ pub fn read(size: u64, read_at: ReadAt<'_>, release: Release) -> Option<SessionI
         title: header.title,
         parent_session: header.parent_session,
         timestamp: header.timestamp,
+        starred: header.star_capable && header.starred,
         message_count_is_estimate: size > PREFIX as u64,
         ..SessionInfo::default()
     };
     if header.version.is_some_and(|version| (4.0..=5.0).contains(&version)) {
-        let (title, cwd) = trailing_patches(size, read_at, release).ok()?;
-        info.title = title.or(info.title);
-        info.cwd = cwd.unwrap_or(info.cwd);
+        let found = trailing::scan(size, read_at, header.star_capable, release).ok()?;
+        info.title = found.title.or(info.title);
+        info.cwd = found.cwd.unwrap_or(info.cwd);
+        info.starred = found.starred.unwrap_or(info.starred);
     }
     walk(entries.get(1..).unwrap_or_default(), text, &mut info)?;
     Some(info)
@@ -115,8 +117,10 @@ fn string(value: &Value, key: &str) -> Option<JsString> {
     value.str_member(key).map(|text| JsString::from_wtf8(text.into_owned()))
 }
 
-fn parsed_header(header: &Value) -> Header {
+fn parsed_header(header: &Value, release: Release) -> Header {
     Header {
+        starred: header.get("starred").and_then(View::as_bool) == Some(true),
+        star_capable: release == Release::V0_17 && crate::transcript::header::star_capable(header),
         id: string(header, "id").unwrap_or_default(),
         cwd: string(header, "cwd"),
         title: string(header, "title"),
@@ -137,9 +141,11 @@ fn textual_header(text: &[u8], release: Release) -> Option<Header> {
         title: textual_string(line, "title"),
         timestamp: textual_string(line, "timestamp"),
         parent_session: textual_string(line, "parentSession"),
+        starred: textual_member(line, "starred").is_some_and(|rest| rest.starts_with(b"true")),
+        star_capable: release == Release::V0_17 && textual_number(line, "starredPatchVersion") == Some(1.0),
         // 0.15.0 looked for a string here and so never recognised a number (vector `prefix_header_version_string`).
         version: match release {
-            Release::V0_17 => textual_version(line),
+            Release::V0_17 => textual_number(line, "version"),
             Release::V0_15 => textual_string(line, "version").and_then(|text| text.to_string().parse().ok()),
         },
     })
@@ -183,8 +189,16 @@ fn textual_value(text: &[u8], from: usize) -> Option<(JsString, usize)> {
     }
 }
 
-/// The integer `version` at object depth 1.
-fn textual_version(line: &[u8]) -> Option<f64> {
+/// The integer member `name` at object depth 1.
+fn textual_number(line: &[u8], name: &str) -> Option<f64> {
+    let rest = textual_member(line, name)?;
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    std::str::from_utf8(&rest[..digits]).ok()?.parse().ok()
+}
+
+/// What stands behind `"name":` at object depth 1.
+fn textual_member<'t>(line: &'t [u8], name: &str) -> Option<&'t [u8]> {
+    let quoted = format!("\"{name}\"");
     let (mut depth, mut at) = (0_i64, 0);
     while let Some(byte) = line.get(at) {
         match byte {
@@ -196,12 +210,10 @@ fn textual_version(line: &[u8]) -> Option<f64> {
                 while line.get(at).is_some_and(|byte| *byte != b'"') {
                     at += if line.get(at) == Some(&b'\\') { 2 } else { 1 };
                 }
-                if depth == 1 && line.get(start..=at) == Some(b"\"version\"") {
+                if depth == 1 && line.get(start..=at) == Some(quoted.as_bytes()) {
                     let colon = skip_space(line, at + 1);
                     if line.get(colon) == Some(&b':') {
-                        let digits = skip_space(line, colon + 1);
-                        let end = digits + line.get(digits..)?.iter().take_while(|byte| byte.is_ascii_digit()).count();
-                        return std::str::from_utf8(line.get(digits..end)?).ok()?.parse().ok();
+                        return line.get(skip_space(line, colon + 1)..);
                     }
                 }
             }
@@ -210,74 +222,6 @@ fn textual_version(line: &[u8]) -> Option<f64> {
         at += 1;
     }
     None
-}
-
-/// Title and cwd of the newest trailing header patches (spec 04 §2.5); nothing is scanned in a file of at most 4,096 bytes.
-///
-/// # Errors
-/// The file cannot be read.
-pub fn trailing_patches(size: u64, read_at: ReadAt<'_>, release: Release) -> io::Result<(Option<JsString>, Option<JsString>)> {
-    let (mut title, mut cwd) = (None, None);
-    if size <= PREFIX as u64 {
-        return Ok((title, cwd));
-    }
-    let mut offset = size;
-    // The beginning of a line whose rest lies in later chunks, last chunk first.
-    let mut carry: Vec<u8> = Vec::new();
-    let mut overlong = false;
-    while offset > 0 && (title.is_none() || cwd.is_none()) {
-        let take = offset.min(CHUNK);
-        offset -= take;
-        let mut chunk = vec![0; take as usize];
-        let mut filled = 0;
-        while let Some(rest) = chunk.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-            match read_at(rest, offset + filled as u64)? {
-                0 => break,
-                read => filled += read,
-            }
-        }
-        let mut pieces: Vec<&[u8]> = chunk.split(|byte| *byte == b'\n').collect();
-        let first = if offset > 0 { Some(pieces.remove(0)) } else { None };
-        let has_newline = first.is_none() || !pieces.is_empty();
-        if let Some(last) = pieces.pop() {
-            let mut line = last.to_vec();
-            line.append(&mut carry);
-            if !overlong {
-                take_patch(&line, &mut title, &mut cwd, release);
-            }
-            overlong = false;
-            for line in pieces.into_iter().rev() {
-                take_patch(line, &mut title, &mut cwd, release);
-            }
-        }
-        if let Some(first) = first {
-            if has_newline {
-                carry = first.to_vec();
-            } else if carry.len() > LINE_LIMIT {
-                (carry, overlong) = (Vec::new(), true);
-            } else {
-                carry.splice(0..0, first.iter().copied());
-            }
-        }
-    }
-    Ok((title, cwd))
-}
-
-fn take_patch(line: &[u8], title: &mut Option<JsString>, cwd: &mut Option<JsString>, release: Release) {
-    if memchr::memmem::find(line, b"header_patch").is_none() {
-        return;
-    }
-    let Some(record) = Value::parse(&utf8_lossy(line)) else { return };
-    if !record.member("type").is_some_and(|kind| kind.is_str("header_patch")) || patch::header_patch(&record, release).is_err() {
-        return;
-    }
-    let Some(patch) = record.member("patch") else { return };
-    if title.is_none() {
-        *title = string(patch, "title");
-    }
-    if cwd.is_none() {
-        *cwd = string(patch, "cwd");
-    }
 }
 
 /// Steps 5 to 7: counts, texts, fallback title. None when an entry makes the picker throw.
@@ -378,6 +322,9 @@ mod tests {
     use super::*;
 
     fn info(text: &str) -> Option<SessionInfo> {
+        info_in(text, Release::V0_15)
+    }
+    fn info_in(text: &str, release: Release) -> Option<SessionInfo> {
         let bytes = text.as_bytes();
         read(
             bytes.len() as u64,
@@ -387,12 +334,26 @@ mod tests {
                 buffer[..take].copy_from_slice(&from[..take]);
                 Ok(take)
             },
-            Release::V0_15,
+            release,
         )
     }
     const HEADER: &str = r#"{"type":"session","version":5,"id":"s","timestamp":"t","cwd":"/w"}"#;
     const USER: &str = r#"{"type":"message","id":"a","parentId":null,"timestamp":"t","message":{"role":"user","content":"hello"}}"#;
 
+    #[test]
+    fn a_star_shows_on_a_capable_header_in_0_17() {
+        let capable = HEADER.replace("\"id\"", "\"starredPatchVersion\":1,\"id\"");
+        let star = "\n{\"type\":\"header_patch\",\"patch\":{\"starred\":true}}\n";
+        let long = format!("\"{}\"", "x".repeat(5_000));
+        let starred = |text: String, release| info_in(&text, release).unwrap().starred;
+        for between in ["", &long] {
+            assert!(starred(format!("{capable}\n{between}{star}"), Release::V0_17));
+            assert!(!starred(format!("{capable}\n{between}{star}"), Release::V0_15));
+            assert!(!starred(format!("{HEADER}\n{between}{star}"), Release::V0_17));
+        }
+        let cut = capable.replace("}", &format!(",\"starred\":true,\"x\":\"{}\"}}", "x".repeat(5_000)));
+        assert!(starred(cut, Release::V0_17), "a header longer than the prefix");
+    }
     #[test]
     fn a_session_without_messages_is_shown() {
         let info = info(&format!("{HEADER}\n")).unwrap();
