@@ -5,6 +5,7 @@ use crate::agent::locate::Location;
 use crate::agent::world::World;
 use crate::fsys::Fs;
 use crate::fsys::host::Liveness;
+use crate::render::style::plain;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
@@ -76,10 +77,10 @@ impl Console {
         })
     }
 
-    /// A note for the person at the terminal; silent under `--quiet`. Nobody acts on a note that cannot be written.
+    /// A note of one line for the person at the terminal; silent under `--quiet`. Nobody acts on a note that cannot be written.
     pub fn note(&self, text: &str) {
         if !self.options.quiet {
-            let _ = writeln!(io::stderr(), "{text}");
+            let _ = writeln!(io::stderr(), "{}", plain(text));
         }
     }
 
@@ -109,7 +110,7 @@ impl Console {
             Failure::Refused(_) => Status::FINDINGS,
             Failure::Usage(_) => Status::USAGE,
         };
-        let _ = writeln!(io::stderr(), "gjc-fsck: {failure}");
+        let _ = writeln!(io::stderr(), "gjc-fsck: {}", plain(&failure.to_string()));
         status
     }
 }

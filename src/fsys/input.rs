@@ -4,18 +4,83 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Opens a file that the user named on the command line.
+/// gjc reads no transcript above this size, whatever it is asked (spec 01 §2.8): neither do we.
+pub const READ_CAP: u64 = 2_148_532_224;
+
+/// Opens a file that the user named on the command line. The reader fails where an input goes beyond [`READ_CAP`]: a stream
+/// or a device may have no end.
 ///
 /// # Errors
-/// What the operating system answers; a directory is refused here, because reading it fails only later.
+/// What the operating system answers; a directory and a file above [`READ_CAP`] are refused here, before a byte is read.
 #[allow(clippy::disallowed_methods, reason = "this is the file system's room")]
 pub fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     if path == Path::new("-") {
-        return Ok(Box::new(io::stdin().lock()));
+        return Ok(Box::new(Capped::new(io::stdin().lock())));
     }
     let file = File::open(path)?;
-    if file.metadata()?.is_dir() {
+    let meta = file.metadata()?;
+    if meta.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
-    Ok(Box::new(file))
+    if meta.is_file() && meta.len() > READ_CAP {
+        return Err(too_large());
+    }
+    Ok(Box::new(Capped::new(file)))
+}
+
+/// Whether an error of reading is the end that a [`Capped`] reader sets.
+pub fn is_too_large(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::FileTooLarge
+}
+
+fn too_large() -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, format!("more than {READ_CAP} bytes, which nothing of gjc reads"))
+}
+
+/// A reader that fails where its input goes beyond [`READ_CAP`].
+pub struct Capped<R> {
+    inner: R,
+    left: u64,
+}
+
+impl<R: Read> Capped<R> {
+    /// Watches the length of `inner`.
+    pub fn new(inner: R) -> Self {
+        Capped { inner, left: READ_CAP }
+    }
+}
+
+impl<R: Read> Read for Capped<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let got = self.inner.read(buffer)?;
+        self.left = self.left.checked_sub(got as u64).ok_or_else(too_large)?;
+        Ok(got)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_above_the_cap_is_refused_before_it_is_read() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(READ_CAP).unwrap();
+        assert!(open(file.path()).is_ok());
+        file.as_file().set_len(1 << 40).unwrap();
+        assert!(is_too_large(&open(file.path()).map(|_| ()).unwrap_err()));
+    }
+
+    #[test]
+    fn a_stream_ends_with_an_error_behind_the_cap() {
+        let mut input = Capped { inner: io::repeat(b'x'), left: 100 };
+        assert_eq!(input.by_ref().take(100).read_to_end(&mut Vec::new()).unwrap(), 100);
+        assert!(is_too_large(&input.read(&mut [0]).unwrap_err()));
+    }
+
+    #[test]
+    fn a_directory_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(open(folder.path()).map(|_| ()).unwrap_err().kind(), io::ErrorKind::IsADirectory);
+    }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 mod check;
+mod hostile;
 
 /// The program with a bare environment, run in the repository.
 fn program() -> Command {

@@ -14,6 +14,7 @@ use crate::check::residue::Place;
 use crate::check::{
     artifact, binding, lock, managed, migration_receipt, operational, replacement_receipt, residue, scope, security, tombstone,
 };
+use crate::fsys::input::READ_CAP;
 use crate::fsys::{Errno, Error, Kind, Watched};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -300,7 +301,7 @@ fn references_of(site: &Site<'_>, path: &Path) -> References {
     let read = || -> Option<()> {
         let mut watched = Watched::open(site.fs, path).ok()?;
         let size = watched.meta().size;
-        if size > file::READ_CAP {
+        if size > READ_CAP {
             return None;
         }
         let mut scan = ReferenceScan::new((&mut watched).take(size), &mut references.elsewhere);

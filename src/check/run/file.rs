@@ -8,15 +8,13 @@ use crate::check::size;
 use crate::check::transcript::{self, Storage};
 use crate::check::tree::shared::EntryIds;
 use crate::finding::{Collected, Finding, Outcome, Sink};
+use crate::fsys::input::{self, Capped, READ_CAP};
 use crate::fsys::{Errno, Error, Refusal, Watched};
 use crate::json::JsStr;
 use crate::transcript::blobs::BlobSource;
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
-
-/// gjc reads no transcript above this size, whatever it is asked (spec 01 §2.8): neither do we.
-pub const READ_CAP: u64 = 2_148_532_224;
 
 /// What one transcript gave.
 #[derive(Default, Debug)]
@@ -70,11 +68,17 @@ pub fn check(site: &Site<'_>, path: &Path, at: Where) -> Checked {
 /// Checks a transcript that comes as a stream: there is no file to watch.
 pub fn check_stream(site: &Site<'_>, path: &Path, input: impl Read) -> Checked {
     let mut checked = Checked::default();
-    match pass(site, path, Where::LONE, None, input, &mut checked.collected) {
+    match pass(site, path, Where::LONE, None, Capped::new(input), &mut checked.collected) {
         Ok((outcome, compared)) => {
             checked.outcome = Some(outcome);
             (checked.parent, checked.entries) = compared;
             checked.read_whole = true;
+        }
+        Err(error) if input::is_too_large(&error) => {
+            let message = format!("The stream has more than {READ_CAP} bytes; nothing of gjc reads so many, and it was not read further.");
+            checked.collected = Collected::default();
+            checked.collected.push(Finding::new(&size::codes::OVERSIZED, site.place(path), message));
+            checked.outcome = Some(verdict(site, path, "oversized"));
         }
         Err(error) => {
             let message = format!("The stream cannot be read: {error}.");

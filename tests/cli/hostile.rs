@@ -1,0 +1,33 @@
+//! Bad input of the commands that read one file: no text of it obeys the terminal, nothing is read without end.
+
+use super::*;
+use std::fs;
+
+/// The commands that read one transcript.
+const READERS: [&[&str]; 5] = [&["records"], &["replay", "--json"], &["migrate", "--json"], &["context", "--json"], &["tree"]];
+
+#[test]
+fn a_message_of_failure_does_not_obey_what_the_file_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a\u{1b}[2J\nb.jsonl");
+    let header = r#"{"type":"session","version":"\u001b]0;x\u0007\r","id":"a","timestamp":"2026-03-01T09:00:00.000Z","cwd":"/tmp"}"#;
+    fs::write(&file, format!("{header}\n")).unwrap();
+    let output = run(&["tree", file.to_str().unwrap()]);
+    assert_eq!(status(&output), 4);
+    let message = err(&output);
+    assert!(message.contains("\\u{1b}]0;x"), "{message:?}");
+    assert!(!message.trim_end_matches('\n').contains(char::is_control), "{message:?}");
+}
+
+#[test]
+fn a_file_larger_than_anything_gjc_reads_is_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("huge.jsonl");
+    fs::File::create(&path).unwrap().set_len(1 << 40).unwrap();
+    for command in READERS {
+        let output = program().args(command).arg(&path).output().unwrap();
+        assert_eq!(status(&output), 8, "{command:?}");
+        assert!(err(&output).contains("more than 2148532224 bytes"), "{command:?}: {}", err(&output));
+        assert!(output.stdout.is_empty(), "{command:?}");
+    }
+}
