@@ -55,7 +55,7 @@ impl Array {
         &self.0
     }
     /// The elements, for changing them.
-    pub fn as_mut(&mut self) -> &mut Vec<Value> {
+    pub fn items_mut(&mut self) -> &mut Vec<Value> {
         &mut self.0
     }
 }

@@ -2,7 +2,10 @@
 //! (spec 01).
 //!
 //! A transcript's way through this room: [`crate::json::jsonl::Lines`] yields values, [`load`] turns them into entries
-//! and replays patches ([`facts`] is what a check keeps of each), [`migrate`] lifts them to version 5, [`schema`] judges them.
+//! and replays patches ([`facts`] is what a check keeps of each), [`migrate`] lifts them to version 5, [`schema`] judges
+//! them, [`tree`] finds the leaf and its path, [`context`] folds the path. [`inspect`] is gjc's verdict over all of it,
+//! [`open`] what opening does behind that verdict, [`readers`] are those who look at the same bytes in another way, and
+//! [`persist`] is what a writer makes of them.
 
 pub mod answer;
 pub mod blobs;

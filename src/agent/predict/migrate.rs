@@ -241,7 +241,7 @@ fn without_root_ctime(tree: &Value) -> Value {
     let mut tree = tree.clone();
     let entries = tree.as_object_mut().and_then(|tree| tree.get_mut("entries"));
     if let Some(Value::Array(entries)) = entries {
-        for entry in entries.as_mut() {
+        for entry in entries.items_mut() {
             let is_root = entry.member("relativePath").is_some_and(|path| crate::json::View::is_str(path, ""));
             if let Some(entry) = entry.as_object_mut().filter(|_| is_root) {
                 entry.remove("ctimeNs");

@@ -45,7 +45,7 @@ pub fn reshape<R: Reshape>(root: &mut Value, context: R::Context, reshape: &mut 
         // Go down, or come back with a finished value.
         let mut finished = match value {
             Value::Array(mut array) => {
-                let items = take(array.as_mut());
+                let items = take(array.items_mut());
                 let open = Open::Array(Vec::with_capacity(items.len()), items.into_iter());
                 stack.push(Frame { open, key: None, keyed, context: below, changed });
                 None

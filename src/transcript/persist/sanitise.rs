@@ -22,7 +22,7 @@ pub fn sanitise(entry: &mut Value) -> Option<&Object> {
     let message = entry.as_object_mut()?.get_mut("message")?.as_object_mut()?;
     message.remove("providerPayload");
     if let Some(Value::Array(content)) = message.get_mut("content") {
-        for block in content.as_mut().iter_mut().filter(|block| block.member("type").is_some_and(|kind| kind.is_str("thinking"))) {
+        for block in content.items_mut().iter_mut().filter(|block| block.member("type").is_some_and(|kind| kind.is_str("thinking"))) {
             if let Some(block) = block.as_object_mut() {
                 block.remove("thinkingSignature");
             }

@@ -41,7 +41,7 @@ fn find_below<'a>(pending: &mut Vec<&'a mut Value>, root: &'a mut Value) -> Opti
     pending.push(root);
     while let Some(container) = pending.pop() {
         let children: Vec<&mut Value> = match container {
-            Value::Array(array) => array.as_mut().iter_mut().collect(),
+            Value::Array(array) => array.items_mut().iter_mut().collect(),
             Value::Object(object) => object.iter_mut().map(|(_, value)| value).collect(),
             _ => continue,
         };
