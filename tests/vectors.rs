@@ -8,6 +8,8 @@
     reason = "a test reads its own files and tells what it found"
 )]
 
+#[path = "suites/observed_corrections.rs"]
+mod observed_corrections;
 #[path = "suites/persist.rs"]
 mod persist;
 #[path = "suites/persist_properties.rs"]

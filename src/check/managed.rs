@@ -28,6 +28,8 @@ use std::path::{Path, PathBuf};
 pub struct Directory {
     path: PathBuf,
     provenance: Provenance,
+    /// The workspace that a sound binding names.
+    workspace: Option<Identity>,
     /// Names of its transcripts.
     transcripts: Vec<OsString>,
     /// Operation names of staged migration receipts in it.
@@ -38,7 +40,7 @@ pub struct Directory {
 
 impl Directory {
     /// What is remembered of a session directory until all are known.
-    pub fn new(directory: &Listing, provenance: Provenance, receipts: Option<&Listing>) -> Self {
+    pub fn new(directory: &Listing, provenance: Provenance, workspace: Option<Identity>, receipts: Option<&Listing>) -> Self {
         let staged = receipts.into_iter().flat_map(|listing| &listing.objects);
         let staged = staged.filter_map(|object| match receipt_names::parse_name(object.bytes()) {
             receipt_names::Name::Migration { operation, state } if state != receipt_names::State::Committed => Some(operation.to_owned()),
@@ -50,6 +52,7 @@ impl Directory {
         Directory {
             path: directory.path.clone(),
             provenance,
+            workspace,
             transcripts: transcripts.map(|object| object.name.clone()).collect(),
             staged: staged.collect(),
             detached: detached.then(|| directory.clone()),
@@ -123,6 +126,9 @@ pub fn check(
     for (directory, seen) in directories.into_iter().zip(looked) {
         mixed(site, &directory, &seen, sink);
         let own = directory.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if let Some(identity) = directory.workspace {
+            workspaces.entry(own.clone()).or_insert_with(|| Workspace { identity, candidates: Vec::new() });
+        }
         let mut foreign = BTreeSet::new();
         let mut foreign_count = 0_u64;
         for seen in seen {

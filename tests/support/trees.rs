@@ -18,9 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Runs every case in parallel, prints `trees passed/total`, and fails unless all hold.
 pub fn run() {
-    let folder =
-        std::env::var_os("GJC_FSCK_VECTORS").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/vectors"), PathBuf::from);
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder.join("trees"))
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder())
         .expect("the folder trees")
         .map(|entry| entry.expect("readable").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
@@ -51,6 +49,13 @@ pub fn run() {
     println!("trees {passed}/{}", paths.len());
     assert!(!paths.is_empty(), "trees has no case");
     assert_eq!(passed, paths.len(), "trees: not every case holds");
+}
+
+/// The folder of the cases.
+fn folder() -> PathBuf {
+    let vectors =
+        std::env::var_os("GJC_FSCK_VECTORS").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/vectors"), PathBuf::from);
+    vectors.join("trees")
 }
 
 fn case(path: &Path) -> Result<(), String> {
@@ -314,4 +319,17 @@ fn entries(tree: &Tree, path: &str) -> Vec<String> {
     }
     found.sort();
     found
+}
+
+/// One recorded case.
+pub fn case_of(name: &str) -> Value {
+    let path = folder().join(format!("{name}.json"));
+    serde_json::from_slice(&std::fs::read(path).expect("readable")).expect("a case is JSON")
+}
+
+/// Fails unless every one of these cases holds.
+#[track_caller]
+pub fn holds(names: &[&str]) {
+    let wrong: Vec<String> = names.iter().filter_map(|name| case(&folder().join(format!("{name}.json"))).err()).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -100,10 +100,14 @@ fn committed(site: &Site<'_>, path: &Path, record: &Value, digest: &str, rebound
         }
         (true, true) if rebound => {}
         (true, true) => {
-            if let Err(clause) = matches(site, path, digest, &source_here, &destination_here) {
-                let message = format!("The receipt no longer matches: clause {} fails ({}).", clause.number(), clause.text());
-                sink.push(pair(&codes::MIGRATION_RECEIPT_STALE, message));
-            }
+            let message = match matches(site, path, digest, &source_here, &destination_here) {
+                Ok(true) => return,
+                Ok(false) => {
+                    "The receipt is never looked up: its name is not the operation name of its legacy source as it is now.".to_owned()
+                }
+                Err(clause) => format!("The receipt no longer matches: clause {} fails ({}).", clause.number(), clause.text()),
+            };
+            sink.push(pair(&codes::MIGRATION_RECEIPT_STALE, message));
         }
     }
 }
@@ -115,11 +119,13 @@ fn named(record: &Value, side: &str) -> Option<PathBuf> {
     }
 }
 
-/// Spec 02 §7.2 for the two files as they are now.
-fn matches(site: &Site<'_>, path: &Path, digest: &str, source: &Path, destination: &Path) -> Result<(), Clause> {
+/// Spec 02 §7.2 for the two files as they are now; false when all clauses hold but gjc would look under another name.
+fn matches(site: &Site<'_>, path: &Path, digest: &str, source: &Path, destination: &Path) -> Result<bool, Clause> {
     let source = Candidate::read(site.fs, source, Provenance::Legacy).map_err(|_| Clause::Lineage)?;
     let destination = Candidate::read(site.fs, destination, Provenance::V2).map_err(|_| Clause::Lineage)?;
-    candidates::matches(site.fs, digest, path, &source, &destination)
+    candidates::matches(site.fs, digest, path, &source, &destination)?;
+    let operation = source.identity(site.fs).map_err(|_| Clause::Lineage)?.operation();
+    Ok(path.file_name().is_some_and(|name| *name == *State::Committed.file_name(&operation)))
 }
 
 /// A `.prepared` receipt blocks its migration for ever when the artifact tree that it records is not the present one.

@@ -12,7 +12,7 @@ use crate::fsys::Kind;
 use crate::fsys::host::Liveness;
 
 /// Judges the replacement receipts of a directory that holds transcripts. More names than gjc takes are a capacity, and then
-/// no single one is blamed. Symlinks and further links have codes of their own.
+/// no single one is blamed. Further links and special files have codes of their own.
 pub fn check(site: &Site<'_>, directory: &Listing, host: &dyn Liveness, sink: &mut dyn Sink) {
     let receipts: Vec<_> = directory.objects.iter().filter(|object| residue::is_replacement_receipt(object.bytes())).collect();
     let remnants = directory.objects.iter().filter(|object| residue::is_reapable_prefix(object.bytes())).count() as u64;
@@ -29,7 +29,11 @@ pub fn check(site: &Site<'_>, directory: &Listing, host: &dyn Liveness, sink: &m
         return;
     }
     for object in receipts {
-        if object.meta.kind == Kind::Symlink || object.meta.kind.is_special() || object.meta.nlink > 1 {
+        if object.meta.kind == Kind::Symlink {
+            super::security::reparse_point(site, &directory.path_of(object), object.meta.kind, sink);
+            continue;
+        }
+        if object.meta.kind.is_special() || (object.meta.kind == Kind::File && object.meta.nlink > 1) {
             continue;
         }
         let place = site.place(&directory.path_of(object));

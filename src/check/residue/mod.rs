@@ -88,7 +88,7 @@ pub fn directory(site: &Site<'_>, listing: &Listing, place: Place, completed: &B
                 scrubbed.add(object.meta.mtime_ns);
             }
             Some(_) => {}
-            None if is_explained(object, place) => {}
+            None if is_explained(listing, object, place) || object.meta.kind.is_special() => {}
             None => {
                 foreign += 1;
                 if foreign <= MOST_FOREIGN {
@@ -221,7 +221,7 @@ fn backup(site: &Site<'_>, listing: &Listing, object: &Object, primary: Option<&
 }
 
 /// Whether a name that is no residue belongs where it is.
-fn is_explained(object: &Object, place: Place) -> bool {
+fn is_explained(listing: &Listing, object: &Object, place: Place) -> bool {
     let name = object.bytes();
     match place {
         // What only looks like a name of the protocols is judged by their areas.
@@ -233,7 +233,8 @@ fn is_explained(object: &Object, place: Place) -> bool {
         Place::Scope | Place::Legacy => {
             let reserved = [layout::BINDING, layout::INTERNAL, layout::RECOVERY, layout::STAGING];
             // A directory beside transcripts is an artifact directory or an orphan, and the artifact area's.
-            let beside = object.meta.kind == Kind::Directory && !name.starts_with(b".");
+            let transcript = || listing.get(&format!("{}{}", walk::show(&object.name), layout::TRANSCRIPT_SUFFIX)).is_some();
+            let beside = !name.starts_with(b".") && (object.meta.kind == Kind::Directory || transcript());
             beside || layout::is_transcript_name(name) || layout::is_spill_name(name) || reserved.iter().any(|r| r.as_bytes() == name)
         }
         Place::Artifacts => {

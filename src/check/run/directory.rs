@@ -7,6 +7,7 @@ use super::file::{self, Where};
 use super::part::{Part, Tally, Task, TaskWork};
 use super::refs::ReferenceScan;
 use crate::agent::candidates::{Cwds, Provenance};
+use crate::agent::identity::Identity;
 use crate::agent::layout::{INTERNAL, RECOVERY, STAGING};
 use crate::agent::walk::{self, Listing, Object, Scope, Trouble};
 use crate::check::blob::store::References;
@@ -49,9 +50,10 @@ impl<'a> Work<'a> {
         };
         let site = &self.site;
         security::scope_directory(site, path, &scope.directory.meta, &mut part);
-        if let Some(binding) = binding::judge(site, &scope, &mut part) {
-            scope::workspace(site, &scope, &binding, &mut part);
-            self.project(&binding, &mut part);
+        let binding = binding::judge(site, &scope, &mut part);
+        if let Some(binding) = &binding {
+            scope::workspace(site, &scope, binding, &mut part);
+            self.project(binding, &mut part);
         }
         security::inside_scope(site, &scope, &mut part);
         for listing in scope.listings() {
@@ -61,7 +63,7 @@ impl<'a> Work<'a> {
         self.troubles(&scope.troubles, &mut part);
         self.transcripts(&scope.directory, Where::LISTED, &mut part);
         self.below(&scope.directory, true, &mut part);
-        self.protocols(&scope, &mut part);
+        self.protocols(&scope, binding.and_then(|binding| binding.identity()), &mut part);
         part
     }
 
@@ -75,7 +77,7 @@ impl<'a> Work<'a> {
     }
 
     /// Locks, receipts, tombstones, residue and artifacts of a scope.
-    fn protocols(&self, scope: &Scope, part: &mut Part) {
+    fn protocols(&self, scope: &Scope, workspace: Option<Identity>, part: &mut Part) {
         let site = &self.site;
         if let Some(locks) = &scope.locks {
             lock::check(site, locks, site.host, part);
@@ -95,7 +97,7 @@ impl<'a> Work<'a> {
         }
         artifact::check(site, &scope.directory, part);
         managed::size(site, scope, part);
-        part.directories.push(managed::Directory::new(&scope.directory, Provenance::V2, scope.receipts.as_ref()));
+        part.directories.push(managed::Directory::new(&scope.directory, Provenance::V2, workspace, scope.receipts.as_ref()));
     }
 
     /// A directory of the sessions root that is no scope: a legacy directory, or one that no listing visits.
@@ -118,7 +120,7 @@ impl<'a> Work<'a> {
         replacement_receipt::check(&self.site, &listing, self.site.host, &mut part);
         artifact::check(&self.site, &listing, &mut part);
         if path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"-")) {
-            part.directories.push(managed::Directory::new(&listing, Provenance::Legacy, None));
+            part.directories.push(managed::Directory::new(&listing, Provenance::Legacy, None, None));
         }
         part
     }

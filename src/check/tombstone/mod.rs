@@ -319,7 +319,7 @@ fn standing(
     let identity = identity.and_then(|candidate| candidate.identity(site.fs).ok());
     let same = identity.as_ref().is_some_and(|identity| target.is_file(identity) && identity.session_id == target.session_id);
     match (&candidate, same) {
-        (Ok(candidate), true) if candidate.cwd == target.cwd => {
+        (Ok(candidate), true) if candidate.cwd == target.cwd && target.canonical_path == target.path => {
             let message = if completed {
                 "The transcript equals a retired session whose deletion is finished: it stays hidden."
             } else {
@@ -328,7 +328,7 @@ fn standing(
             present(&codes::RETIRED_SESSION_PRESENT, message, sink);
         }
         (Ok(_), true) if !completed => {
-            let message = "The transcript equals a retired session in everything but the spelling of its cwd: it is listed, and the next open of the scope deletes it.";
+            let message = "The transcript equals a retired session in everything but the spelling of its cwd or recorded path: it is listed, and the next open of the scope deletes it.";
             present(&codes::RETIRED_SESSION_LISTED, message, sink);
         }
         (_, false) if !completed => present(&codes::RETIRED_SESSION_CHANGED, changed, sink),
