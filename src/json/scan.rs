@@ -257,11 +257,11 @@ struct Str {
 
 /// The string token that begins with the quote at `at`; or where the lexer stood when it failed.
 fn string_end(text: &[u8], at: usize) -> Result<Str, usize> {
-    let mut i = at + 1;
     let mut flags = 0;
     let mut excess = 0u16;
+    let mut specials = Specials::default();
+    let mut i = first_special(text, at + 1, &mut specials);
     loop {
-        i += plain_run(&text[i..]);
         match text.get(i) {
             Some(b'"') => return Ok(Str { end: i + 1, flags, excess }),
             Some(b'\\') => {
@@ -269,7 +269,7 @@ fn string_end(text: &[u8], at: usize) -> Result<Str, usize> {
                 match text.get(i + 1) {
                     Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
                         excess = excess.saturating_add(1);
-                        i += 2;
+                        i = specials.next(text, i + 2);
                     }
                     Some(b'u') => {
                         let digits = text[i + 2..].iter().take(4).take_while(|b| b.is_ascii_hexdigit()).count();
@@ -281,7 +281,7 @@ fn string_end(text: &[u8], at: usize) -> Result<Str, usize> {
                             flags |= flag::SURROGATE_ESCAPE;
                         }
                         excess = excess.saturating_add(5);
-                        i += 6;
+                        i = specials.next(text, i + 6);
                     }
                     Some(_) => return Err(i + 1),
                     None => return Err(i + 1),
@@ -298,25 +298,23 @@ fn cut_escape(_text: &[u8], backslash: usize) -> usize {
     backslash + 1
 }
 
-/// Number of bytes before the first quote, backslash or control character.
-fn plain_run(bytes: &[u8]) -> usize {
-    let mut i = 0;
-    // Sixteen bytes at a time; the lowest set bit marks the first special byte exactly.
-    while let Some((low, high)) = bytes.get(i..i + 16).and_then(two_words) {
-        let (low, high) = (special(low), special(high));
-        if low | high != 0 {
-            let at = if low != 0 { low.trailing_zeros() } else { 64 + high.trailing_zeros() };
-            return i + (at / 8) as usize;
-        }
-        i += 16;
-        if i >= 64 {
-            i += long_plain_run(&bytes[i..]);
-        }
+/// True for the bytes that end a run inside a string: quote, backslash, control characters.
+const fn is_special(byte: u8) -> bool {
+    byte == b'"' || byte == b'\\' || byte < 0x20
+}
+
+/// Position of the first special byte at or behind `from`; the end when there is none. Most strings are short: sixteen
+/// bytes are looked at before blocks are.
+fn first_special(text: &[u8], from: usize, specials: &mut Specials) -> usize {
+    let Some((low, high)) = text.get(from..from + 16).and_then(two_words) else { return specials.next(text, from) };
+    let (low, high) = (special(low), special(high));
+    if low != 0 {
+        from + (low.trailing_zeros() / 8) as usize
+    } else if high != 0 {
+        from + 8 + (high.trailing_zeros() / 8) as usize
+    } else {
+        specials.next(text, from + 16)
     }
-    while i < bytes.len() && bytes[i] != b'"' && bytes[i] != b'\\' && bytes[i] >= 0x20 {
-        i += 1;
-    }
-    i
 }
 
 fn two_words(bytes: &[u8]) -> Option<(u64, u64)> {
@@ -324,8 +322,7 @@ fn two_words(bytes: &[u8]) -> Option<(u64, u64)> {
     Some((u64::from_le_bytes(*low), u64::from_le_bytes(*high.first_chunk::<8>()?)))
 }
 
-/// The high bit of every byte that is a quote, a backslash or a control character; above the first such byte also of
-/// others.
+/// The high bit of every special byte; above the first one also of others.
 const fn special(word: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x8080_8080_8080_8080;
@@ -336,16 +333,49 @@ const fn special(word: u64) -> u64 {
     (quote | slash | control) & !word & HIGH
 }
 
-/// The same in whole blocks of 64 for long strings; the compiler turns the fold into vector code.
-fn long_plain_run(bytes: &[u8]) -> usize {
-    let mut i = 0;
-    for block in bytes.chunks_exact(64) {
-        if block.iter().fold(false, |hit, b| hit | (*b == b'"') | (*b == b'\\') | (*b < 0x20)) {
-            break;
+/// The special bytes of one block of 64: a text full of escapes is looked at once, not once for each escape.
+#[derive(Clone, Copy, Default)]
+struct Specials {
+    /// First byte of the block.
+    base: usize,
+    /// One bit for each special byte of the block.
+    mask: u64,
+    /// First byte behind the block; 0 before the first one.
+    end: usize,
+}
+
+impl Specials {
+    /// Position of the first special byte at or behind `from`; the end of the text when there is none.
+    fn next(&mut self, text: &[u8], mut from: usize) -> usize {
+        loop {
+            if from < self.end {
+                let mask = self.mask & (u64::MAX << (from - self.base));
+                if mask != 0 {
+                    return self.base + mask.trailing_zeros() as usize;
+                }
+                from = self.end;
+            }
+            let Some(block) = text.get(from..).and_then(|rest| rest.first_chunk::<64>()) else {
+                return from + text.get(from..).unwrap_or_default().iter().take_while(|byte| !is_special(**byte)).count();
+            };
+            *self = Specials { base: from, mask: mask(block), end: from + 64 };
         }
-        i += 64;
     }
-    i
+}
+
+/// One bit for each special byte of a block, the first byte lowest.
+fn mask(block: &[u8; 64]) -> u64 {
+    let mut hits = [0u8; 64];
+    for (hit, byte) in hits.iter_mut().zip(block) {
+        *hit = u8::from((*byte == b'"') | (*byte == b'\\') | (*byte < 0x20));
+    }
+    let mut mask = 0;
+    for (at, hits) in hits.as_chunks::<8>().0.iter().enumerate() {
+        // Eight bytes of 0 or 1 become eight bits: each product lands in the top byte at its own place.
+        let bits = u64::from_le_bytes(*hits).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        mask |= bits << (8 * at);
+    }
+    mask
 }
 
 /// End of the number token at `at`, and its flags. An exponent without digits is not part of it.
@@ -449,6 +479,34 @@ mod tests {
         assert_eq!(outcome("1e"), Outcome::Complete { end: 1 });
         assert_eq!(outcome("12e+"), Outcome::Complete { end: 2 });
         assert_eq!(outcome("12e+1"), Outcome::Complete { end: 5 });
+    }
+
+    #[test]
+    fn a_mask_has_a_bit_for_each_special_byte() {
+        for at in 0..64 {
+            for byte in [b'"', b'\\', 0, 0x1F] {
+                let mut block = [b'x'; 64];
+                block[at] = byte;
+                block[63 - at] = 0xFF;
+                block[at] = byte;
+                assert_eq!(mask(&block), 1 << at, "{at} {byte}");
+            }
+        }
+        assert_eq!(mask(&[b'"'; 64]), u64::MAX);
+        assert_eq!(mask(&[0x20; 64]), 0);
+        assert_eq!(mask(&[0x80; 64]), 0);
+    }
+
+    #[test]
+    fn escapes_are_found_wherever_blocks_end() {
+        for length in 0..200 {
+            for escape in ["\\\\", "\\\"", "\\u00e9", "\\n"] {
+                let text = format!("\"{}{escape}{}{escape}\"", "x".repeat(length), "y".repeat(length % 67));
+                assert_eq!(outcome(&text), Outcome::Complete { end: text.len() }, "{text}");
+                let cut = format!("\"{}{escape}{}\\q\"", "x".repeat(length), "y".repeat(length % 67));
+                assert_eq!(outcome(&cut), Outcome::Failed { at: cut.len() - 2 }, "{cut}");
+            }
+        }
     }
 
     #[test]

@@ -225,14 +225,16 @@ impl<'a> View<'a> for Node<'a> {
         if object.kind != Kind::Object {
             return None;
         }
-        // The key with its quotes, when nothing in it is escaped.
+        // The key with its quotes, when nothing in it is escaped; its first byte tells most keys apart.
         let length = key.len() as u32 + 2;
+        let first = key.as_bytes().first().copied().unwrap_or(b'"');
         let mut found = None;
         let mut at = self.at + 1;
         while at < object.next {
             let slot = self.tape.slots[at as usize];
             let plain = slot.flags & flag::ESCAPED == 0;
-            if (!plain || slot.end - slot.start == length) && self.at(at).key_is(key.as_bytes()) {
+            let alike = || slot.end - slot.start == length && self.text.get(slot.start as usize + 1) == Some(&first);
+            if (!plain || alike()) && self.at(at).key_is(key.as_bytes()) {
                 found = Some(self.at(at + 1));
                 if object.flags & flag::DUPLICATE_KEY == 0 {
                     break;

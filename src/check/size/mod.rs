@@ -57,13 +57,14 @@ impl Tally {
 
 /// Judges the content that a record brings.
 pub fn judge(content: &Content<'_>, message: Option<&Message<'_>>, held: &mut Held) {
-    const LOOK: [Sign; 5] = [Sign::LongData, Sign::LongSnapshot, Sign::VeryLong, Sign::Truncated, Sign::DataUrl];
-    // What a header holds is never prepared for disk as an entry is.
-    if !content.signs.any(&LOOK) || content.kind == EntryKind::Session {
-        return;
-    }
+    const LOOK: [Sign; 4] = [Sign::LongData, Sign::VeryLong, Sign::Truncated, Sign::DataUrl];
     let edits = message.filter(|message| message.role == Role::ToolResult).and_then(|message| message.details);
     let edits = edits.filter(|details| details.kind() == Kind::Object);
+    let look = content.signs.any(&LOOK) || (edits.is_some() && content.signs.has(Sign::LongSnapshot));
+    // What a header holds is never prepared for disk as an entry is.
+    if !look || content.kind == EntryKind::Session {
+        return;
+    }
     let [mut over, mut cut, mut images, mut snapshots] = [(); 4].map(|()| Tally::default());
     let mut walk = Walk::new(content.root);
     while let Some(value) = walk.next() {

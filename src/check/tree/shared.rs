@@ -62,7 +62,8 @@ pub struct Checked<'c> {
     pub entries: &'c EntryIds,
 }
 
-/// Reports pairs of files, linked by `parentSession` or by one session id, that hold entries with the same ids.
+/// Reports pairs of files, linked by `parentSession` or by one session id, that hold entries with the same ids. Each file is
+/// compared with one other.
 pub fn check(files: &[Checked<'_>], sink: &mut dyn Sink) {
     let mut by_id: BTreeMap<&str, usize> = BTreeMap::new();
     let mut by_name: BTreeMap<&str, usize> = BTreeMap::new();
@@ -74,7 +75,8 @@ pub fn check(files: &[Checked<'_>], sink: &mut dyn Sink) {
     }
     for (number, file) in files.iter().enumerate() {
         let parent = file.parent.and_then(|parent| by_id.get(parent).or_else(|| by_name.get(name(parent))));
-        let twin = file.id.and_then(|id| by_id.get(id));
+        // A copy under the same name is what migration leaves, and is told as that.
+        let twin = file.id.and_then(|id| by_id.get(id)).filter(|twin| name(files[**twin].path) != name(file.path));
         let Some(other) = [parent, twin].into_iter().flatten().copied().find(|other| *other != number) else { continue };
         let shared = file.entries.shared_with(files[other].entries);
         if shared > 0 {
@@ -125,6 +127,9 @@ mod tests {
         let file = |at: usize, id, parent, entries| Checked { path: &paths[at], id: Some(id), parent, entries };
         check(&[file(0, "a", None, &a), file(1, "b", Some("a"), &b)], &mut sink);
         check(&[file(0, "a", None, &a), file(1, "b", None, &a)], &mut sink);
+        let copies: Vec<Arc<str>> = vec!["old/x.jsonl".into(), "new/x.jsonl".into()];
+        let copy = |at: usize| Checked { path: &copies[at], id: Some("a"), parent: None, entries: &a };
+        check(&[copy(0), copy(1)], &mut sink);
         assert_eq!(sink.findings, []);
     }
 }
