@@ -10,7 +10,7 @@ use super::record::{TranscriptIdentity, json_text};
 use super::tombstone;
 pub use super::tombstone::Provenance;
 use super::world::{Scope, World};
-use crate::finding::Release;
+use crate::finding::{Difference, Release};
 use crate::fsys::{Bound, Captured, Errno, Error, Fs, Kind, Meta, Refusal, Watched, capture};
 use crate::json::view::View;
 use crate::json::{JsString, Value};
@@ -200,10 +200,8 @@ pub fn look(fs: &dyn Fs, release: Release, path: &Path, provenance: Provenance) 
     let invalid = |code, detail, transient| Invalid { path: path.to_owned(), code, session_id: by_name(), detail, transient };
     let Captured { bytes, meta } = capture(fs, path, Bound::Prefix(PREFLIGHT_BYTES)).map_err(|refusal| {
         // 0.15.0 called everything that the capture refuses unreadable.
-        let code = match (&refusal, release) {
-            (Refusal::Failed(_), _) | (_, Release::V0_15) => "unreadable_candidate",
-            (_, Release::V0_17) => "source_changed",
-        };
+        let changed = Difference::CandidateSourceChanged.in_effect(release) && !matches!(refusal, Refusal::Failed(_));
+        let code = if changed { "source_changed" } else { "unreadable_candidate" };
         // A failing operation says as much of this process as of the file; the check of the transcript tells which.
         invalid(code, refusal.to_string(), refusal.is_transient() || matches!(refusal, Refusal::Failed(_)))
     })?;

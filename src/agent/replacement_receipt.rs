@@ -3,7 +3,7 @@
 
 use super::record::{decimal, equals, json_text};
 use super::residue::{canonical_decimal, is_uuid};
-use crate::finding::Release;
+use crate::finding::{Difference, Release};
 use crate::fsys::host::{Liveness, Observation};
 use crate::json::view::View;
 use crate::json::{JsString, Kind, Object, Value};
@@ -110,7 +110,9 @@ pub fn parse(bytes: &[u8], directory: &[u8], release: Release) -> Result<Receipt
     let (successor, predecessor) = (side("successor")?, side("predecessor")?);
     let publisher = match value.member("publisher") {
         // 0.15.0 knows no publisher and does not look.
-        Some(found) if release == Release::V0_17 => Some(publisher(found, &staging, &destination).ok_or(Invalid::Publisher)?),
+        Some(found) if Difference::ReceiptPublisher.in_effect(release) => {
+            Some(publisher(found, &staging, &destination).ok_or(Invalid::Publisher)?)
+        }
         _ => None,
     };
     if !is_direct_child(staging.as_bytes(), directory) || !is_direct_child(destination.as_bytes(), directory) {
@@ -148,12 +150,11 @@ pub fn parse_v1(bytes: &[u8], directory: &[u8], name: super::residue::Inode) -> 
 /// version-1 names for 0.15 (spec 02 §8.2, §8.4).
 pub fn accepts_name(name: &[u8], release: Release) -> bool {
     use super::residue::Residue;
-    match (super::residue::parse(name), release) {
-        (Some(Residue::ReplaceReceiptCanonical { .. }), Release::V0_17) | (Some(Residue::ReplaceReceiptPending), _) => true,
-        (Some(Residue::ReplaceReceiptV1 { canonical, .. }), Release::V0_17) => canonical,
-        (Some(Residue::ReplaceReceiptCanonical { .. } | Residue::ReplaceReceiptV1 { .. }), Release::V0_15) => {
-            memchr::memmem::find(name, b"--").is_none()
-        }
+    let fits = || Difference::SignedReceiptNumbers.in_effect(release) || memchr::memmem::find(name, b"--").is_none();
+    match super::residue::parse(name) {
+        Some(Residue::ReplaceReceiptPending) => true,
+        Some(Residue::ReplaceReceiptCanonical { .. }) => fits(),
+        Some(Residue::ReplaceReceiptV1 { canonical, .. }) => fits() && (canonical || !Difference::CanonicalReceiptNames.in_effect(release)),
         _ => false,
     }
 }
@@ -189,7 +190,7 @@ fn is_canonical(text: &str) -> bool {
 fn node_number(text: &str, release: Release) -> Option<u64> {
     match text.strip_prefix('-') {
         None => canonical_decimal(text),
-        Some(magnitude) if release == Release::V0_17 => {
+        Some(magnitude) if Difference::SignedReceiptNumbers.in_effect(release) => {
             canonical_decimal(magnitude).filter(|magnitude| (1..=1 << 63).contains(magnitude)).map(u64::wrapping_neg)
         }
         Some(_) => None,

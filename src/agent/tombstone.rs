@@ -5,7 +5,7 @@
 
 use super::record::{BigInt, TranscriptIdentity, bigint, equals, is_text, is_tree, operation_name, record_bytes, spells};
 use super::residue::is_hex64;
-use crate::finding::Release;
+use crate::finding::{Difference, Release};
 use crate::json::value::Array;
 use crate::json::view::View;
 use crate::json::{JsString, Kind, Object, Value, number};
@@ -247,10 +247,10 @@ pub fn read(
     release: Release,
     within_root: &dyn Fn(&JsString) -> bool,
 ) -> Result<Tombstone, NotATombstone> {
-    let newest = release == Release::V0_17;
+    let owners = Difference::TombstoneOwners.in_effect(release);
     let owner_claims =
         |value: &Value, allowed: &[u8]| value.members().any(|(key, _)| key.starts_with(b"taskArtifactOwner") && *key != *allowed);
-    if newest && owner_claims(record, b"") {
+    if owners && owner_claims(record, b"") {
         return Err(NotATombstone::OwnerScope);
     }
     if !is_retired_record(record, scope) {
@@ -258,11 +258,11 @@ pub fn read(
         let claimed = |value: Option<&Value>| value.is_some_and(|value| owner_claims(value, b""));
         let any =
             claimed(record.member("target")) || record.member("targets").into_iter().flat_map(View::items).any(|t| owner_claims(t, b""));
-        return Err(if newest && any { NotATombstone::OwnerScope } else { NotATombstone::Skipped });
+        return Err(if owners && any { NotATombstone::OwnerScope } else { NotATombstone::Skipped });
     }
     let mut targets = Vec::new();
     for target in record.member("targets").into_iter().flat_map(View::items) {
-        if newest && owner_claims(target, b"taskArtifactOwnerDeletionEvidence") {
+        if owners && owner_claims(target, b"taskArtifactOwnerDeletionEvidence") {
             return Err(NotATombstone::OwnerScope);
         }
         targets.push(read_target(target, scope_directory, within_root)?);
@@ -384,8 +384,8 @@ impl History<'_> {
     ///
     /// 0.15.0 goes by the record's own attempt and skips what is no object; newest goes by the file name.
     pub fn replay(&self, mut records: Vec<(Option<u64>, Value)>) -> Result<Replay, ReplayError> {
-        let newest = self.release == Release::V0_17;
-        if newest {
+        let by_name = Difference::CleanupAttemptOfName.in_effect(self.release);
+        if by_name {
             if records.iter().any(|(name, _)| name.is_none()) {
                 return Err(ReplayError::Durability);
             }
@@ -398,7 +398,7 @@ impl History<'_> {
         let mut history: Vec<Pending> = Vec::new();
         for (name, record) in records {
             let pending = self.pending(record, &history)?;
-            if newest && name != Some(pending.attempt) {
+            if by_name && name != Some(pending.attempt) {
                 return Err(ReplayError::Durability);
             }
             history.push(pending);
@@ -408,7 +408,7 @@ impl History<'_> {
 
     fn pending(&self, record: Value, earlier: &[Pending]) -> Result<Pending, ReplayError> {
         let bad = ReplayError::Durability;
-        if self.release == Release::V0_17 {
+        if Difference::TombstoneOwners.in_effect(self.release) {
             let owner =
                 record.members().any(|(key, _)| key.starts_with(b"taskArtifactOwner") && *key != *b"taskArtifactOwnerTranscriptDeleted");
             if owner {
@@ -544,7 +544,7 @@ impl History<'_> {
             _ => false,
         };
         // 0.15.0 knows no owner members and does not count members.
-        (closed || self.release == Release::V0_15) && self.common(record, CleanupState::Completed, 1.0, 1)
+        (closed || !Difference::ClosedCompletedRecord.in_effect(self.release)) && self.common(record, CleanupState::Completed, 1.0, 1)
     }
 }
 

@@ -12,6 +12,7 @@ use super::security::{self, Need};
 use super::tombstone;
 use super::world::{Scope, World};
 use super::{binding, walk};
+use crate::finding::Difference;
 use crate::fsys::{Kind, Meta};
 use crate::json::View;
 use crate::transcript::inspect::{self, Cause, Options, Reason, Verdict};
@@ -268,7 +269,7 @@ impl<'w, 'a> Follow<'w, 'a> {
     }
     /// 0.15.0 called everything that a capture refuses unreadable.
     fn by_release(&self, newest: &'static str) -> &'static str {
-        if self.world.release == crate::finding::Release::V0_15 { "unreadable_candidate" } else { newest }
+        if Difference::CandidateSourceChanged.in_effect(self.world.release) { newest } else { "unreadable_candidate" }
     }
 
     fn header(&mut self) -> Option<Step> {

@@ -4,6 +4,10 @@
 //! (`check::<area>::codes`), and everything else about it (severity overrides, exit bits, reference pages, schema
 //! enum) is derived from that declaration. Spec 05 is the registry.
 
+pub mod release;
+
+pub use release::{Difference, Release};
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -37,26 +41,6 @@ pub enum Releases {
     Both,
     /// 0.17 only.
     Only017,
-}
-
-/// The release of gjc whose behaviour is asked for (`--gjc`).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub enum Release {
-    /// 0.15.0, the column B of the spec.
-    V0_15,
-    /// The 0.17 line, the column N of the spec.
-    #[default]
-    V0_17,
-}
-
-impl Release {
-    /// `0.15` or `0.17`.
-    pub const fn text(self) -> &'static str {
-        match self {
-            Release::V0_15 => "0.15",
-            Release::V0_17 => "0.17",
-        }
-    }
 }
 
 /// Whether a code is a finding of its own or a verdict token of gjc (spec 05 §3).

@@ -3,7 +3,7 @@
 use super::{Blobs, CheckedFor, Entry, Related, Report, SCHEMA, Settings, Status, Summary, Tool, Transcript, Verdict};
 use crate::agent::layout::BINDING;
 use crate::check;
-use crate::finding::{Class, Code, Finding, Gauge, Outcome, Place, Release, Releases, Role, Severity};
+use crate::finding::{Class, Code, Difference, Finding, Gauge, Outcome, Place, Release, Releases, Role, Severity};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ pub fn build(audit: Audit, settings: &Settings) -> Report {
 fn in_release(code: &Code, release: Release) -> bool {
     match code.releases {
         Releases::Both => true,
-        Releases::Only017 => release == Release::V0_17,
+        Releases::Only017 => Difference::LaterCodes.in_effect(release),
     }
 }
 

@@ -6,6 +6,7 @@
 
 pub mod build;
 pub mod reference;
+pub mod releases;
 pub mod settings;
 pub mod status;
 pub mod vocabulary;

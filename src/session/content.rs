@@ -144,7 +144,7 @@ pub fn is_irc(fields: &Value) -> bool {
 impl Content {
     /// The fresh header of a session (spec 01 §3.2).
     pub fn header(release: crate::finding::Release, id: JsString, timestamp: JsString, cwd: &str, parent_session: Option<Value>) -> Value {
-        let capable = (release >= crate::finding::Release::V0_17).then_some(Value::Number(1.0));
+        let capable = crate::finding::Difference::StarCapableHeaders.in_effect(release).then_some(Value::Number(1.0));
         let members = [
             ("type", Some(Value::string("session"))),
             ("version", Some(Value::Number(crate::transcript::header::CURRENT_VERSION))),

@@ -1,7 +1,7 @@
 //! What a transcript asks of a blob store. The store itself (`agent::blobs`) lives behind this trait, so that a
 //! transcript can be judged with any store, or with none.
 
-use crate::finding::Release;
+use crate::finding::{Difference, Release};
 use crate::json::{Kind, View};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -164,11 +164,8 @@ pub fn name_of(bytes: &[u8]) -> String {
 /// asks for the name of a blob, 0.15 for anything.
 pub fn reference(text: &[u8], release: Release) -> Option<&[u8]> {
     let suffix = text.strip_prefix(REFERENCE_PREFIX.as_bytes())?;
-    match release {
-        Release::V0_15 => !suffix.is_empty(),
-        Release::V0_17 => is_name(suffix),
-    }
-    .then_some(suffix)
+    let fits = if Difference::BlobReferenceGrammar.in_effect(release) { is_name(suffix) } else { !suffix.is_empty() };
+    fits.then_some(suffix)
 }
 
 /// The blob name of a canonical reference: the prefix and exactly 64 lower-case hexadecimal digits (0.17).

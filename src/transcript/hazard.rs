@@ -3,7 +3,7 @@
 
 use super::blobs::{self, REFERENCE_PREFIX};
 use super::entry::{EntryKind, Role};
-use crate::finding::Release;
+use crate::finding::{Difference, Release};
 use crate::json::{Kind, Value, View};
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -67,7 +67,7 @@ fn of_message<'v, V: View<'v>>(message: V) -> Hazards {
 /// The hazards of blob references anywhere in an entry.
 fn of_references<'v, V: View<'v>>(entry: V, release: Release) -> Hazards {
     let mut hazards = Hazards::NONE;
-    if release == Release::V0_15 {
+    if !Difference::BlobReferenceGrammar.in_effect(release) {
         blobs::live_references(entry, |text| {
             let name = &text[REFERENCE_PREFIX.len()..];
             if name.contains(&0) {

@@ -1,6 +1,6 @@
 //! Patch records: when one is valid (spec 01 §5.2). Applying them is [`super::load`]'s.
 
-use crate::finding::Release;
+use crate::finding::{Difference, Release};
 use crate::json::View;
 
 /// Why a patch record is not valid. gjc ignores such a record as a whole.
@@ -51,11 +51,8 @@ pub struct EntryPatch<V> {
 pub fn header_patch<'v, V: View<'v>>(record: V, release: Release) -> Result<HeaderPatch<V>, Fault> {
     let patch = patch_of(record)?;
     known_keys(record, "", &["type", "patch"])?;
-    let keys: &[&str] = match release {
-        Release::V0_15 => &["cwd", "title", "titleSource"],
-        Release::V0_17 => &["cwd", "title", "titleSource", "starred"],
-    };
-    known_keys(patch, "/patch", keys)?;
+    let keys = ["cwd", "title", "titleSource", "starred"];
+    known_keys(patch, "/patch", if Difference::StarPatches.in_effect(release) { &keys } else { &keys[..3] })?;
     let field = |key, pointer, fits: fn(V) -> bool| match patch.get(key) {
         Some(value) if !fits(value) => Err(Fault::WrongType(pointer)),
         value => Ok(value),

@@ -6,7 +6,7 @@
 use gjc_fsck::check;
 use gjc_fsck::finding::{Finding, Gauge, Outcome, Place};
 use gjc_fsck::report::reference::{self, CodeEntry};
-use gjc_fsck::report::{self, Audit, CheckedFor, Settings, UserReason, build};
+use gjc_fsck::report::{self, Audit, CheckedFor, Settings, UserReason, build, releases};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -27,6 +27,11 @@ fn pretty(schema: &impl serde::Serialize) -> String {
 #[test]
 fn the_reference_of_codes_is_current() {
     matches_the_committed_file("reports/codes.md", &reference::markdown());
+}
+
+#[test]
+fn the_reference_of_release_differences_is_current() {
+    matches_the_committed_file("reports/releases.md", &releases::markdown());
 }
 
 #[test]

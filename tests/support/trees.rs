@@ -119,7 +119,8 @@ pub fn world(tree: &Tree, release: Release) -> World<'static> {
     }
 }
 
-fn answer(tree: &Tree, ask: &Value, release: Release) -> Value {
+/// What the implementation under test answers.
+pub fn answer(tree: &Tree, ask: &Value, release: Release) -> Value {
     let world = world(tree, release);
     let below = |path: &Path| {
         let relative = path.strip_prefix(&tree.root).unwrap_or(path).to_string_lossy().into_owned();

@@ -9,7 +9,7 @@ use crate::agent::replacement_receipt::{self, NAME_LIMIT, READ_LIMIT};
 use crate::agent::residue::{self, Inode, Residue};
 use crate::agent::security::{self, Need};
 use crate::agent::world::{Scope, World};
-use crate::finding::Release;
+use crate::finding::{Difference, Release};
 use crate::fsys::{Bound, Captured, Errno, Fs, Kind, Meta, capture};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -130,7 +130,7 @@ fn self_heal(world: &World<'_>, scope: &Scope) -> Result<(), HealFault> {
         let Ok(entries) = world.fs.list(&path) else { continue };
         for entry in entries {
             seen += 1;
-            if world.release == Release::V0_17 && seen > HEAL_ENTRIES {
+            if seen > HEAL_ENTRIES && Difference::HealLimit.in_effect(world.release) {
                 return Ok(());
             }
             let below = path.join(&entry.name);

@@ -12,7 +12,7 @@ use crate::agent::tombstone::{
     self, CleanupState, History, Name, NotATombstone, Pending, Replay, ReplayBudget, ReplayError, Target, cleanup_name,
 };
 use crate::agent::world::{Scope, World};
-use crate::finding::Release;
+use crate::finding::Difference;
 use crate::fsys::{Bound, Errno, Kind, Refusal, capture};
 use crate::json::view::View;
 use crate::json::{JsString, Value};
@@ -80,13 +80,14 @@ pub fn pending_targets(world: &World<'_>, scope: &Scope) -> Result<Vec<PendingTa
         let path = PathBuf::from(&*path.as_js().to_string_lossy());
         normal(&deepest_real(world, &path)).starts_with(&root)
     };
+    let ignores_malformed = !Difference::MalformedTombstones.in_effect(world.release);
     let mut found = Vec::new();
     for name in &names {
         let path = directory.join(name);
         let record = match resuming_record(world, &path) {
             Ok(Some(record)) => record,
             Ok(None) => continue,
-            Err(NotJson) if world.release == Release::V0_15 => continue,
+            Err(NotJson) if ignores_malformed => continue,
             Err(NotJson) => return Err(Refused::new("durability_failed", "a file of tombstones/ is not JSON").at(path)),
         };
         // Cleanup records are no tombstones; whether newest's owner rule really reaches them is UNVERIFIED (spec 02 §9.2),
@@ -97,7 +98,7 @@ pub fn pending_targets(world: &World<'_>, scope: &Scope) -> Result<Vec<PendingTa
         let tombstone = match tombstone::read(&record, &scope.digest(), scope.directory.as_os_str().as_bytes(), world.release, &within) {
             Ok(tombstone) => tombstone,
             Err(NotATombstone::Skipped) => continue,
-            Err(NotATombstone::Number) if world.release == Release::V0_15 => continue,
+            Err(NotATombstone::Number) if ignores_malformed => continue,
             Err(NotATombstone::Number) => return Err(Refused::new("durability_failed", NotATombstone::Number.to_string()).at(path)),
             Err(NotATombstone::OwnerScope) => {
                 return Err(Refused::new("durability_failed", "task_artifact_owner_legacy_scope_unsupported").at(path));
@@ -157,8 +158,9 @@ fn cleanup(
     if resuming_record(world, &completed).ok().flatten().is_some_and(|record| history.is_completed(&record)) {
         return Cleanup::Completed;
     }
+    let bounded = Difference::ReplayBudget.in_effect(world.release);
     let mut budget = ReplayBudget::default();
-    if world.release == Release::V0_17 {
+    if bounded {
         for _ in 0..directory_entries {
             if let Err(full) = budget.entry() {
                 return Cleanup::Broken(full);
@@ -172,9 +174,7 @@ fn cleanup(
         let attempt = std::str::from_utf8(rest).ok().and_then(crate::agent::residue::canonical_decimal).filter(|attempt| *attempt > 0);
         match capture(world.fs, &directory.join(name), Bound::Ceiling(RECORD_CEILING)) {
             Ok(captured) => {
-                if world.release == Release::V0_17
-                    && let Err(full) = budget.receipt(captured.meta.size)
-                {
+                if bounded && let Err(full) = budget.receipt(captured.meta.size) {
                     return Cleanup::Broken(full);
                 }
                 match parse(&captured.bytes) {
@@ -183,7 +183,7 @@ fn cleanup(
                     None => return Cleanup::Pending(Vec::new()),
                 }
             }
-            Err(Refusal::Capacity { .. }) if world.release == Release::V0_17 => return Cleanup::Broken(ReplayError::Capacity),
+            Err(Refusal::Capacity { .. }) if bounded => return Cleanup::Broken(ReplayError::Capacity),
             Err(_) => return Cleanup::Pending(Vec::new()),
         }
     }

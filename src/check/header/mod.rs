@@ -8,7 +8,7 @@ use super::entry::{shortened, with_article};
 use super::line::{LostIds, Mark, count};
 use super::transcript::Source;
 use super::{dialect, patch};
-use crate::finding::{Finding, Place, Release, Sink};
+use crate::finding::{Difference, Finding, Place, Release, Sink};
 use crate::json::jsonl::{Found, Line};
 use crate::json::text::wtf8_lossy;
 use crate::json::{Kind, Value, View};
@@ -275,7 +275,7 @@ fn fields(header: &Header, value: &Value, release: Release, sink: &mut dyn Sink)
         sink.push(Finding::new(&codes::HEADER_TIMESTAMP_INVALID, at("timestamp"), message));
     }
     let is = |key: &str, fits: fn(&Value) -> bool| value.get(key).is_none_or(fits);
-    let stars = release >= Release::V0_17;
+    let stars = Difference::StarPatches.in_effect(release);
     let misread: Vec<&str> = [
         ("title", is("title", |v| v.kind() == Kind::String)),
         ("parentSession", is("parentSession", |v| v.kind() == Kind::String)),

@@ -8,7 +8,7 @@ use super::line::count;
 use super::transcript::Source;
 use super::transcript::content::{Content, Message};
 use super::transcript::held::Held;
-use crate::finding::{Code, Finding, Place, Release, Sink};
+use crate::finding::{Code, Difference, Finding, Place, Release, Sink};
 use crate::json::jsonl::Found;
 use crate::json::text::wtf8_lossy;
 use crate::json::{Node, Value, View};
@@ -64,7 +64,9 @@ impl<'s> PatchPass<'s> {
     pub fn value(&mut self, found: &Found<'_>, kind: EntryKind, outcome: &Outcome) {
         let after_star = std::mem::take(&mut self.after_star);
         match outcome {
-            Outcome::Header(_) => self.star_capable = self.release >= Release::V0_17 && header::star_capable(found.node),
+            Outcome::Header(_) => {
+                self.star_capable = Difference::StarCheckpoint.in_effect(self.release) && header::star_capable(found.node);
+            }
             Outcome::HeaderPatched { star_ignored } => {
                 self.applied += 1;
                 self.header_patched(found, *star_ignored, after_star);
@@ -86,7 +88,7 @@ impl<'s> PatchPass<'s> {
 
     fn header_patched(&mut self, found: &Found<'_>, star_ignored: bool, after_star: bool) {
         let Some(patch) = found.node.get("patch") else { return };
-        if star_ignored && self.release >= Release::V0_17 {
+        if star_ignored {
             let message = "The patch stars the session, but the header lacks `starredPatchVersion` 1.".to_owned();
             self.push(found, &codes::STAR_WITHOUT_CAPABILITY, Some("/patch/starred"), message);
         }
@@ -110,7 +112,7 @@ impl<'s> PatchPass<'s> {
                     patch::Fault::UnknownKey(_) => format!("the key `{pointer}` is not allowed"),
                     patch::Fault::WrongType(_) => format!("`{pointer}` is absent or has the wrong type"),
                 };
-                if is_header && self.release >= Release::V0_17 {
+                if is_header && Difference::TaskArtifactOwnerPatches.in_effect(self.release) {
                     match owner_fields(found.node, self.release) {
                         // A record for the owner scanner alone; replay has nothing to take from it.
                         Some(fields) if fields.is_empty() => return,
@@ -175,7 +177,7 @@ fn owner_fields(record: Node<'_>, release: Release) -> Option<Vec<&'static str>>
 /// A star that stands in the header itself.
 pub fn inline_star(place: &Place, value: &Value, release: Release, sink: &mut dyn Sink) {
     let inline = value.get("starred").is_some_and(|starred| starred.as_bool().is_some());
-    if release >= Release::V0_17 && inline && !header::star_capable(value) {
+    if Difference::StarPatches.in_effect(release) && inline && !header::star_capable(value) {
         let place = Place { pointer: Some("/starred".to_owned()), ..place.clone() };
         let message = "The header is starred, but lacks `starredPatchVersion` 1.";
         sink.push(Finding::new(&codes::STAR_WITHOUT_CAPABILITY, place, message));

@@ -7,7 +7,7 @@ use crate::agent::predict::{ReceiptStanding, judge_receipt};
 use crate::agent::replacement_receipt::{NAME_LIMIT, Ownership, ownership};
 use crate::agent::residue;
 use crate::agent::walk::Listing;
-use crate::finding::{Finding, Gauge, Release, Sink};
+use crate::finding::{Difference, Finding, Gauge, Sink};
 use crate::fsys::Kind;
 use crate::fsys::host::Liveness;
 
@@ -17,7 +17,7 @@ pub fn check(site: &Site<'_>, directory: &Listing, host: &dyn Liveness, sink: &m
     let receipts: Vec<_> = directory.objects.iter().filter(|object| residue::is_replacement_receipt(object.bytes())).collect();
     let remnants = directory.objects.iter().filter(|object| residue::is_reapable_prefix(object.bytes())).count() as u64;
     // Whether 0.15 counts scrubbed remnants too is UNVERIFIED: users met the limit with them, so they are counted there.
-    let used = receipts.len() as u64 + if site.release == Release::V0_15 { remnants } else { 0 };
+    let used = receipts.len() as u64 + if Difference::RemnantsAreNoReceipts.in_effect(site.release) { 0 } else { remnants };
     if used > 0 {
         let path = site.name(&directory.path).to_string();
         sink.gauge(Gauge { name: "replacement_receipts", path, used, limit: NAME_LIMIT, unit: "entries" });
@@ -70,7 +70,7 @@ pub fn check(site: &Site<'_>, directory: &Listing, host: &dyn Liveness, sink: &m
                 }
                 let message = format!("A valid pending receipt ({}).", owner.word());
                 sink.push(Finding::new(&codes::REPLACEMENT_RECEIPT_PENDING, place.clone(), message));
-                if receipt.publisher.is_none() && site.release == Release::V0_17 {
+                if receipt.publisher.is_none() && Difference::ReceiptPublisher.in_effect(site.release) {
                     let message = "It names no publisher: an older gjc writes here too.";
                     sink.push(Finding::new(&codes::REPLACEMENT_RECEIPT_NO_PUBLISHER, place, message));
                 }

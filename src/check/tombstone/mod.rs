@@ -13,7 +13,7 @@ use crate::agent::tombstone::{
     self, CleanupState, History, Name, NotATombstone, Pending, Replay, ReplayBudget, ReplayError, Target, Tombstone,
 };
 use crate::agent::walk::{Listing, Object, Scope};
-use crate::finding::{Finding, Release, Sink};
+use crate::finding::{Difference, Finding, Sink};
 use crate::fsys::Kind;
 use crate::json::{JsString, Value, View};
 use std::collections::BTreeMap;
@@ -224,7 +224,7 @@ fn one_history(site: &Site<'_>, tombstones: &Listing, history: &History<'_>, of:
     let of_state = |state| of.records.iter().filter(move |record| record.state == state);
     let mut replayed: Vec<Pending> = Vec::new();
     let first = of_state(CleanupState::Pending).next();
-    let spent = if site.release == Release::V0_17 { spend(tombstones.objects.len() as u64, &of.sizes) } else { Ok(()) };
+    let spent = if Difference::ReplayBudget.in_effect(site.release) { spend(tombstones.objects.len() as u64, &of.sizes) } else { Ok(()) };
     // A record that cannot be read was reported; what the rest would give is then not asked.
     if let Some(first) = first.filter(|_| !of.unreadable) {
         let pending = of_state(CleanupState::Pending).map(|record| (Some(record.attempt), record.value.clone())).collect();

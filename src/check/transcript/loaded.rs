@@ -7,7 +7,7 @@ use crate::check::size::FILE_CAP;
 use crate::check::tree::shared::EntryIds;
 use crate::check::tree::{Forest, Graph};
 use crate::check::{context, entry, listing, migrate, tool_pairing, tree, verdict};
-use crate::finding::{Finding, Release, Sink};
+use crate::finding::{Difference, Finding, Release, Sink};
 use crate::json::text::Encoding;
 use crate::json::{Value, View};
 use crate::transcript::context::{Context, settings::Settings};
@@ -116,7 +116,7 @@ fn first_line_answers(line: &[u8], id: Option<&str>, release: Release) -> Vec<(&
     let bounded = if first_line::bounded_header(line).is_some() { "opens" } else { "malformed" };
     let inventory = first_line::inventory(text).map_or_else(|failure| failure.to_string(), |_| "lists".to_owned());
     let mut answers = vec![("H", bounded.to_owned()), ("I", inventory)];
-    if let (Some(id), Release::V0_17) = (id, release) {
+    if let Some(id) = id.filter(|_| Difference::PickerStar.in_effect(release)) {
         let star = match first_line::picker_star(text, id.as_bytes()) {
             Star::Append => "stars",
             Star::Upgrade => "stars after an upgrade of the header",

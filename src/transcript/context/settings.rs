@@ -5,7 +5,7 @@
 
 use super::js::{Js, character_value, characters};
 use super::{ContextEntries, roles::Roles};
-use crate::finding::Release;
+use crate::finding::{Difference, Release};
 use crate::json::{JsString, Kind, Value, View, coerce};
 use crate::transcript::entry::{EntryKind, Role};
 use crate::transcript::facts::MessageForm;
@@ -128,7 +128,7 @@ impl<'v> Settings<'v> {
             EntryKind::ServiceTierChange => self.service_tier = entry.get_present("serviceTier"),
             EntryKind::ModelChange => self.model(entry)?,
             EntryKind::ConfiguredModelChain => self.chain(entry),
-            EntryKind::Custom if release == Release::V0_17 && is_ownership(entry) => {
+            EntryKind::Custom if Difference::OwnershipMarker.in_effect(release) && is_ownership(entry) => {
                 // A later valid entry does not mend an invalid one: chapters 2.4 and 9.2 leave it open, and gjc's
                 // answer at the first invalid one is the safe reading.
                 self.ownership = Some(entry.get("data").filter(|data| is_ownership_data(*data)).ok_or(Throw::OwnershipInvalid)?);

@@ -9,7 +9,7 @@ use super::rewrite::{stored, write_line};
 use super::sanitise::sanitise;
 use super::settle::{Origin, settle};
 use super::tally::Tally;
-use crate::finding::Release;
+use crate::finding::{Difference, Release};
 use crate::json::{JsStr, JsString, Object, Value, View, text};
 use crate::transcript::EntryKind;
 use crate::transcript::blobs::BlobStore;
@@ -209,7 +209,7 @@ impl Opened {
         for (key, value) in patch.iter() {
             header.set(key.clone(), value.clone());
         }
-        let checkpoint = release >= Release::V0_17 && !patch.contains("starred");
+        let checkpoint = Difference::StarCheckpoint.in_effect(release) && !patch.contains("starred");
         let starred = header.get("starred") == Some(&Value::Bool(true));
         let capable = self.entries.first().is_some_and(header::star_capable);
         match self.disk {

@@ -2,7 +2,7 @@
 //! and, for large files, the trailing header patches; it accepts files that opening refuses.
 
 use super::trailing;
-use crate::finding::Release;
+use crate::finding::{Difference, Release};
 use crate::json::jsonl::Lines;
 use crate::json::text::utf8_lossy;
 use crate::json::view::View;
@@ -120,7 +120,7 @@ fn string(value: &Value, key: &str) -> Option<JsString> {
 fn parsed_header(header: &Value, release: Release) -> Header {
     Header {
         starred: header.get("starred").and_then(View::as_bool) == Some(true),
-        star_capable: release == Release::V0_17 && crate::transcript::header::star_capable(header),
+        star_capable: Difference::ListedStars.in_effect(release) && crate::transcript::header::star_capable(header),
         id: string(header, "id").unwrap_or_default(),
         cwd: string(header, "cwd"),
         title: string(header, "title"),
@@ -142,11 +142,12 @@ fn textual_header(text: &[u8], release: Release) -> Option<Header> {
         timestamp: textual_string(line, "timestamp"),
         parent_session: textual_string(line, "parentSession"),
         starred: textual_member(line, "starred").is_some_and(|rest| rest.starts_with(b"true")),
-        star_capable: release == Release::V0_17 && textual_number(line, "starredPatchVersion") == Some(1.0),
+        star_capable: Difference::ListedStars.in_effect(release) && textual_number(line, "starredPatchVersion") == Some(1.0),
         // 0.15.0 looked for a string here and so never recognised a number (vector `prefix_header_version_string`).
-        version: match release {
-            Release::V0_17 => textual_number(line, "version"),
-            Release::V0_15 => textual_string(line, "version").and_then(|text| text.to_string().parse().ok()),
+        version: if Difference::PickerTextualVersion.in_effect(release) {
+            textual_number(line, "version")
+        } else {
+            textual_string(line, "version").and_then(|text| text.to_string().parse().ok())
         },
     })
 }
