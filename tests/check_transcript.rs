@@ -52,8 +52,8 @@ mod managed {
         let text = format!("{HEADER}\n\r\n{}\n", user("a", "null", "\"x\""));
         let (outcome, findings) = run(&text, &options());
         assert_eq!(findings.iter().map(|f| f.code.name).collect::<Vec<_>>(), ["crlf_blank_line"]);
-        assert!(outcome.verdicts.contains(&("S", "resumable".to_owned())));
-        assert!(outcome.verdicts.contains(&("M", "malformed".to_owned())));
+        assert!(outcome.verdicts.contains(&("S", "resumable".into())));
+        assert!(outcome.verdicts.contains(&("M", "malformed".into())));
     }
 
     #[test]
@@ -245,7 +245,7 @@ fn a_context_above_the_budget_is_a_capacity_finding() {
     let small = Options { budget: 10_000, ..lone() };
     let (outcome, findings) = run(&text, &small);
     assert_eq!(findings.iter().map(|f| f.code.name).collect::<Vec<_>>(), ["context_too_large"]);
-    assert!(outcome.verdicts.contains(&("S", "context_too_large".to_owned())));
+    assert!(outcome.verdicts.contains(&("S", "context_too_large".into())));
     assert_eq!(codes(&text, &Options { budget: 20_000, ..lone() }), [""; 0]);
 }
 
@@ -261,7 +261,7 @@ fn when_nothing_loads_only_lines_header_sizes_and_dialect_speak() {
 #[test]
 fn the_outcome_names_the_answers_of_the_readers() {
     let (outcome, _) = run(&lines(&[HEADER, &user("a", "null", "\"x\"")]), &lone());
-    let answers: Vec<(&str, &str)> = outcome.verdicts.iter().map(|(reader, answer)| (*reader, answer.as_str())).collect();
+    let answers: Vec<(&str, &str)> = outcome.verdicts.iter().map(|(reader, answer)| (*reader, &**answer)).collect();
     let expect =
         [("L", "loads 2 entries"), ("S", "resumable"), ("H", "opens"), ("I", "lists"), ("K", "stars after an upgrade of the header")];
     assert_eq!(answers, expect);
@@ -270,7 +270,7 @@ fn the_outcome_names_the_answers_of_the_readers() {
     assert_eq!(outcome.header.cwd.as_deref(), Some(&b"/w"[..]));
 
     let (outcome, _) = run("", &lone());
-    assert_eq!(outcome.verdicts, [("L", "[]".to_owned()), ("S", "malformed".to_owned())]);
+    assert_eq!(outcome.verdicts, [("L", "[]".into()), ("S", "malformed".into())]);
     let (outcome, _) = run(&lines(&[HEADER, "null"]), &lone());
     assert!(outcome.verdicts[0].1.starts_with("throws: null is not an object"));
 }

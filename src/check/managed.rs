@@ -157,6 +157,10 @@ pub fn check(
             sink.push(Finding::new(&listing_codes::FOREIGN_TRANSCRIPT, site.place(&directory.path), message));
         }
     }
+    let strict: BTreeMap<&str, &str> = outcomes
+        .iter()
+        .filter_map(|outcome| Some((&*outcome.path, &*outcome.verdicts.iter().find(|(reader, _)| *reader == "S")?.1)))
+        .collect();
     let base = root.map(|root| root.path.clone());
     for (scope, of) in workspaces {
         let sessions = base.clone().or_else(|| of.candidates.first().and_then(|one| Some(one.path.parent()?.parent()?.to_owned())));
@@ -164,11 +168,11 @@ pub fn check(
         if let Some(root) = root {
             must_visit(site, root, &of.identity, sink);
         }
-        of.judge(site, &sessions, &scope, &legacy_names, &mut answers, outcomes, sink);
+        of.judge(site, &sessions, &scope, &legacy_names, &mut answers, &strict, sink);
     }
     for outcome in outcomes {
         if let Some(answer) = answers.remove(&*outcome.path) {
-            outcome.verdicts.push(("list", answer));
+            outcome.verdicts.push(("list", answer.into()));
         }
     }
 }
@@ -188,7 +192,7 @@ impl Workspace {
         scope: &str,
         legacy_names: &[String],
         answers: &mut BTreeMap<String, String>,
-        outcomes: &[Outcome],
+        strict: &BTreeMap<&str, &str>,
         sink: &mut dyn Sink,
     ) {
         let directory = sessions.join(scope);
@@ -230,7 +234,7 @@ impl Workspace {
         }
         duplicates(site, &listing, sink);
         ambiguous(site, &listing, sink);
-        readers(site, &listing, outcomes, sink);
+        readers(site, &listing, strict, sink);
     }
 }
 
@@ -380,12 +384,8 @@ fn ambiguous(site: &Site<'_>, listing: &Managed, sink: &mut dyn Sink) {
 }
 
 /// What listings show against what opening accepts.
-fn readers(site: &Site<'_>, listing: &Managed, outcomes: &[Outcome], sink: &mut dyn Sink) {
+fn readers(site: &Site<'_>, listing: &Managed, strict: &BTreeMap<&str, &str>, sink: &mut dyn Sink) {
     use crate::transcript::readers::picker;
-    let strict: BTreeMap<&str, &str> = outcomes
-        .iter()
-        .filter_map(|outcome| Some((&*outcome.path, outcome.verdicts.iter().find(|(reader, _)| *reader == "S")?.1.as_str())))
-        .collect();
     let judged: Vec<Vec<Finding>> = listing
         .owned
         .par_iter()

@@ -8,6 +8,7 @@ pub mod release;
 
 pub use release::{Difference, Release};
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -225,6 +226,9 @@ pub struct Gauge {
     pub unit: &'static str,
 }
 
+/// The exact answer of a reader: nearly always one of gjc's fixed words, of which a hundred thousand transcripts need no copies.
+pub type Answer = Cow<'static, str>;
+
 /// What became of one transcript: the answers of gjc's readers.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Outcome {
@@ -237,7 +241,7 @@ pub struct Outcome {
     /// Version that gjc takes the file for (1 when the header names none).
     pub version: Option<i64>,
     /// Letter of a reader (spec 01 §2) or operation (`list`), and its exact answer; in the order they were asked.
-    pub verdicts: Vec<(&'static str, String)>,
+    pub verdicts: Vec<(&'static str, Answer)>,
 }
 
 /// Takes what checks find.

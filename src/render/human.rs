@@ -373,7 +373,7 @@ fn place(entry: &Entry) -> String {
 
 /// What gjc answers for a transcript, in words.
 fn answer(transcript: &Transcript) -> String {
-    let answer = match (transcript.verdicts.get("S").map(String::as_str), transcript.blocked_by) {
+    let answer = match (transcript.answer("S"), transcript.blocked_by) {
         (None, None) => String::new(),
         (Some("resumable"), None) => "can be resumed".to_owned(),
         (Some("terminal"), None) => "can be resumed (with a new prompt)".to_owned(),

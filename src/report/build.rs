@@ -136,7 +136,7 @@ fn fingerprint(code: &Code, place: &Place, record: Option<[u8; 32]>) -> String {
 fn transcript(outcome: Outcome, blocks: &BTreeMap<&str, &'static str>) -> Transcript {
     let Outcome { path, id, cwd, version, verdicts } = outcome;
     let blocked_by = folders(&path).find_map(|folder| blocks.get(folder).copied());
-    Transcript { path: path.to_string(), id, cwd, version, verdicts: verdicts.into_iter().collect(), blocked_by }
+    Transcript { path: path.to_string(), id, cwd, version, verdicts, blocked_by }
 }
 
 /// Folders whose sessions gjc does not reach, and the first code that says why: an error whose verdict is that the scope

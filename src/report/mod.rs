@@ -15,7 +15,7 @@ pub use build::{Audit, build};
 pub use settings::{FailOn, Settings};
 pub use status::Status;
 
-use crate::finding::{Class, Code, Gauge, Severity};
+use crate::finding::{Answer, Class, Code, Gauge, Severity};
 use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
@@ -163,7 +163,9 @@ pub struct Transcript {
     /// Version that gjc takes the file for.
     pub version: Option<i64>,
     /// Reader (a letter of spec 01 §2, or an operation) to its exact answer.
-    pub verdicts: IndexMap<&'static str, String>,
+    #[serde(serialize_with = "answers")]
+    #[schemars(with = "IndexMap<&'static str, String>")]
+    pub verdicts: Vec<(&'static str, Answer)>,
     /// The error for which gjc refuses the whole workspace, whatever the file says; its finding lies above the file.
     pub blocked_by: Option<&'static str>,
 }
@@ -205,7 +207,11 @@ impl Report {
 impl Transcript {
     /// True when gjc refuses to resume it; false when it does not, or when the reader was not asked.
     pub fn refused(&self) -> bool {
-        self.verdicts.get("S").is_some_and(|answer| answer != "resumable" && answer != "terminal")
+        self.answer("S").is_some_and(|answer| answer != "resumable" && answer != "terminal")
+    }
+    /// The answer of a reader; none when it was not asked.
+    pub fn answer(&self, reader: &str) -> Option<&str> {
+        self.verdicts.iter().find(|(asked, _)| *asked == reader).map(|(_, answer)| &**answer)
     }
 }
 
@@ -222,6 +228,10 @@ pub enum Verdict {
     /// Nothing that counts.
     #[default]
     Clean,
+}
+
+fn answers<S: serde::Serializer>(verdicts: &[(&'static str, Answer)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(verdicts.iter().map(|(reader, answer)| (reader, answer)))
 }
 
 fn code_name<S: serde::Serializer>(code: &&'static Code, serializer: S) -> Result<S::Ok, S::Error> {

@@ -69,7 +69,7 @@ fn report() -> Report {
         ));
     }
     let gauge = |path: &str, used| Gauge { name: "transcript_bytes", path: path.into(), used, limit: 134_217_728, unit: "bytes" };
-    let outcome = |path: &str, id: &str, version, answer: &str| Outcome {
+    let outcome = |path: &str, id: &str, version, answer: &'static str| Outcome {
         path: Arc::from(path),
         id: Some(id.into()),
         cwd: Some("/w/demo".into()),

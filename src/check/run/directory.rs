@@ -177,8 +177,12 @@ impl<'a> Work<'a> {
         }
         /// Files of one sweep: what they give is put in its place before the next ones are read.
         const SWEEP: usize = 4096;
-        let tasks = std::mem::take(&mut part.tasks);
-        for sweep in tasks.chunks(SWEEP) {
+        let mut tasks = std::mem::take(&mut part.tasks).into_iter();
+        loop {
+            let sweep: Vec<Task> = tasks.by_ref().take(SWEEP).collect();
+            if sweep.is_empty() {
+                break;
+            }
             let done: Vec<Done> = sweep
                 .par_iter()
                 .map(|task| match task.work {

@@ -176,8 +176,8 @@ fn unstable(site: &Site<'_>, path: &Path, moved: &Refusal) -> Checked {
     checked
 }
 
-fn verdict(site: &Site<'_>, path: &Path, answer: &str) -> Outcome {
-    Outcome { path: site.name(path), verdicts: vec![("S", answer.to_owned())], ..Outcome::default() }
+fn verdict(site: &Site<'_>, path: &Path, answer: &'static str) -> Outcome {
+    Outcome { path: site.name(path), verdicts: vec![("S", answer.into())], ..Outcome::default() }
 }
 
 /// The transcript check proper.
@@ -201,6 +201,9 @@ fn pass(
     let outcome = transcript::check(input, &options, sink)?;
     let text = |wtf8: Option<Vec<u8>>| wtf8.map(|wtf8| JsStr::from_wtf8(&wtf8).to_string());
     let (cwd, parent) = (text(outcome.header.cwd), text(outcome.header.parent_session));
+    let mut verdicts = outcome.verdicts;
+    // One more comes from the managed listing.
+    verdicts.shrink_to(verdicts.len() + 1);
     let compared = (parent, outcome.entry_ids);
-    Ok((Outcome { path: options.path, id: outcome.id, cwd, version: outcome.version, verdicts: outcome.verdicts }, compared))
+    Ok((Outcome { path: options.path, id: outcome.id, cwd, version: outcome.version, verdicts }, compared))
 }

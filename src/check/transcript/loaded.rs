@@ -7,7 +7,7 @@ use crate::check::size::FILE_CAP;
 use crate::check::tree::shared::EntryIds;
 use crate::check::tree::{Forest, Graph};
 use crate::check::{context, entry, listing, migrate, tool_pairing, tree, verdict};
-use crate::finding::{Difference, Finding, Release, Sink};
+use crate::finding::{Answer, Difference, Finding, Release, Sink};
 use crate::json::text::Encoding;
 use crate::json::{Value, View};
 use crate::transcript::context::{Context, settings::Settings};
@@ -93,14 +93,14 @@ impl Passes<'_> {
         let bounded = bounded.filter(|_| size > FILE_CAP).map(|bounded| bounded.finish());
         sizes.finish(bounded, sink);
 
-        outcome.verdicts.push(("L", lenient));
+        outcome.verdicts.push(("L", lenient.into()));
         outcome.verdicts.push(("S", strict_answer(&inspected.verdict, size)));
         if let Some(bounded) = bounded {
-            outcome.verdicts.push(("R", bounded.map_or_else(|refused| refused.refusal.token(), |()| "opens").to_owned()));
+            outcome.verdicts.push(("R", bounded.map_or_else(|refused| refused.refusal.token(), |()| "opens").into()));
         }
         if source.managed {
             let answer = if managed.finish(encoding).is_ok() { "opens" } else { "malformed" };
-            outcome.verdicts.push(("M", answer.to_owned()));
+            outcome.verdicts.push(("M", answer.into()));
         }
         if encoding != Encoding::Utf16Le && size > 0 {
             outcome.verdicts.extend(first_line_answers(&first_line.0, outcome.id.as_deref(), options.release));
@@ -111,11 +111,11 @@ impl Passes<'_> {
 }
 
 /// The exact answers of the readers that look at the first line alone.
-fn first_line_answers(line: &[u8], id: Option<&str>, release: Release) -> Vec<(&'static str, String)> {
+fn first_line_answers(line: &[u8], id: Option<&str>, release: Release) -> Vec<(&'static str, Answer)> {
     let text = line.strip_suffix(b"\n").unwrap_or(line);
     let bounded = if first_line::bounded_header(line).is_some() { "opens" } else { "malformed" };
-    let inventory = first_line::inventory(text).map_or_else(|failure| failure.to_string(), |_| "lists".to_owned());
-    let mut answers = vec![("H", bounded.to_owned()), ("I", inventory)];
+    let inventory = first_line::inventory(text).map_or_else(|failure| failure.to_string().into(), |_| Answer::from("lists"));
+    let mut answers = vec![("H", bounded.into()), ("I", inventory)];
     if let Some(id) = id.filter(|_| Difference::PickerStar.in_effect(release)) {
         let star = match first_line::picker_star(text, id.as_bytes()) {
             Star::Append => "stars",
@@ -123,18 +123,18 @@ fn first_line_answers(line: &[u8], id: Option<&str>, release: Release) -> Vec<(&
             Star::IdentityChanged => "Selected session identity changed.",
             Star::OldFormat => "Session format requires an upgrade.",
         };
-        answers.push(("K", star.to_owned()));
+        answers.push(("K", star.into()));
     }
     answers
 }
 
 /// The exact answer of reader S on the bytes.
-fn strict_answer(verdict: &Verdict, size: u64) -> String {
+fn strict_answer(verdict: &Verdict, size: u64) -> Answer {
     match verdict {
-        _ if size > inspect::EAGER_MAX => Reason::Oversized { size }.token().to_owned(),
-        Verdict::Resumable => "resumable".to_owned(),
-        Verdict::Terminal => "terminal".to_owned(),
-        Verdict::Error(reason) => reason.token().to_owned(),
+        _ if size > inspect::EAGER_MAX => Reason::Oversized { size }.token().into(),
+        Verdict::Resumable => "resumable".into(),
+        Verdict::Terminal => "terminal".into(),
+        Verdict::Error(reason) => reason.token().into(),
     }
 }
 

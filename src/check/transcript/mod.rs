@@ -25,7 +25,7 @@ use super::size::SizePass;
 use super::tool_pairing::Calls;
 use super::verdict::Watch;
 use super::{context, entry, migrate, patch, size, tree};
-use crate::finding::{Release, Sink};
+use crate::finding::{Answer, Release, Sink};
 use crate::json::jsonl::{Event, Found, Line, Lines};
 use crate::json::text::Encoding;
 use crate::json::{Kind, View};
@@ -96,7 +96,7 @@ pub struct Outcome {
     /// Version that gjc takes the file for; none when it loads nothing.
     pub version: Option<i64>,
     /// Letter of a reader and its exact answer, in the order they were asked.
-    pub verdicts: Vec<(&'static str, String)>,
+    pub verdicts: Vec<(&'static str, Answer)>,
     /// Header members that other checks compare: `cwd` and `title` after patches, `parentSession`.
     pub header: HeaderFacts,
     /// Ids of the entries of a version above 1, for the comparison of files with shared history.

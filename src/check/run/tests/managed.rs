@@ -439,7 +439,7 @@ fn verdicts_of_the_listing_are_added() {
     put_receipt(&tree, receipt(&tree, State::Committed));
     let run = checked(&tree.fs, "/a", &options());
     let list: Vec<_> =
-        run.outcomes.iter().map(|o| o.verdicts.iter().find(|(reader, _)| *reader == "list").map(|(_, answer)| answer.as_str())).collect();
+        run.outcomes.iter().map(|o| o.verdicts.iter().find(|(reader, _)| *reader == "list").map(|(_, answer)| &**answer)).collect();
     assert_eq!(list, [Some("shadowed"), Some("migrated_v2")]);
 }
 #[test]
