@@ -101,6 +101,86 @@ struct OnPath {
     place: usize,
 }
 
+/// What is wrong with a call or a result on the path. A file may have as many as it has entries: each becomes a finding only
+/// when it is its turn.
+#[derive(Clone, Copy)]
+enum Fault {
+    AnswersFailed {
+        result: OnPath,
+        call: OnPath,
+    },
+    Unanswered(OnPath),
+    BeforeCall {
+        result: OnPath,
+        call: OnPath,
+    },
+    Orphan(OnPath),
+    /// Places of a compaction, and of a pair around it.
+    CompactionInside {
+        compaction: usize,
+        call: usize,
+        result: usize,
+    },
+    /// The winning compaction; places of the pair that its kept part cuts.
+    KeptSplits {
+        winning: Compaction,
+        call: usize,
+        result: usize,
+    },
+}
+
+impl Fault {
+    /// Where on the path it is reported.
+    const fn place(&self) -> usize {
+        match self {
+            Fault::AnswersFailed { result, .. } | Fault::BeforeCall { result, .. } => result.place,
+            Fault::Unanswered(on) | Fault::Orphan(on) => on.place,
+            Fault::CompactionInside { compaction, .. } => *compaction,
+            Fault::KeptSplits { winning, .. } => winning.place,
+        }
+    }
+
+    fn finding(&self, graph: &Graph<'_>, calls: &Calls) -> Finding {
+        let at = |place: usize| graph.place(graph.path.entries[place]);
+        let id = |on: &OnPath| calls.text(on.used.call);
+        let line = |place: usize| graph.loaded.entries[graph.path.entries[place]].line;
+        match self {
+            Fault::AnswersFailed { result, call } => {
+                let message = format!("The result answers the call `{}` of a message that failed.", id(call));
+                Finding::new(&codes::TOOLRESULT_FOR_FAILED_CALL, at(result.place), message).related("the call", at(call.place))
+            }
+            Fault::Unanswered(on) => {
+                let message = format!("The call `{}` (block {}) has no result.", id(on), on.used.block);
+                let pointer = Some(format!("/message/content/{}", on.used.block));
+                Finding::new(&codes::TOOLCALL_UNANSWERED, Place { pointer, ..at(on.place) }, message)
+            }
+            Fault::BeforeCall { result, call } => {
+                let message = format!("The result of `{}` stands before its call.", id(result));
+                Finding::new(&codes::TOOLRESULT_BEFORE_CALL, at(result.place), message).related("the call", at(call.place))
+            }
+            Fault::Orphan(on) => {
+                let message = format!("No call before the result has the id `{}`.", id(on));
+                Finding::new(&codes::TOOLRESULT_ORPHAN, at(on.place), message)
+            }
+            Fault::CompactionInside { compaction, call, result } => {
+                let message =
+                    format!("The compaction stands between a call (line {}) and its result (line {}).", line(*call), line(*result));
+                Finding::new(&codes::COMPACTION_INSIDE_TOOL_PAIR, at(*compaction), message)
+                    .related("the call", at(*call))
+                    .related("the result", at(*result))
+            }
+            Fault::KeptSplits { winning, call, result } => {
+                let message =
+                    format!("The kept part begins between a call (line {}) and its result (line {}).", line(*call), line(*result));
+                let place = Place { pointer: Some("/firstKeptEntryId".to_owned()), ..graph.place(winning.entry) };
+                Finding::new(&codes::COMPACTION_BOUNDARY_SPLITS_TOOL_PAIR, place, message)
+                    .related("the call", at(*call))
+                    .related("the result", at(*result))
+            }
+        }
+    }
+}
+
 /// Pairs calls and results along the default path.
 pub fn check(graph: &Graph<'_>, calls: &Calls, compaction: Option<Compaction>, sink: &mut dyn Sink) {
     if calls.uses.is_empty() {
@@ -114,55 +194,45 @@ pub fn check(graph: &Graph<'_>, calls: &Calls, compaction: Option<Compaction>, s
     // By call id, each group in path order.
     on_path.sort_by_key(|on| (on.used.call, on.place));
     let last_message = graph.path.entries.iter().rposition(|entry| super::tree::is_message(graph.kind(*entry))).unwrap_or(0);
-    let mut findings: Vec<(usize, Finding)> = Vec::new();
+    let mut faults: Vec<(usize, Fault)> = Vec::new();
     let mut abandoned = (0u64, None::<OnPath>);
     let mut pairs: Vec<(usize, usize)> = Vec::new();
     for group in on_path.chunk_by(|one, two| one.used.call == two.used.call) {
-        let id = calls.text(group[0].used.call);
+        // Both in path order: one id may stand in every message of a file.
+        let (called, answered): (Vec<OnPath>, Vec<OnPath>) = group.iter().partition(|on| on.used.is_call());
+        let before = |uses: &[OnPath], place: usize| uses.first().is_some_and(|first| first.place < place);
+        let behind = |uses: &[OnPath], place: usize| uses.get(uses.partition_point(|on| on.place <= place)).copied();
         for on in group {
-            let place = |on: &OnPath| graph.place(graph.path.entries[on.place]);
-            if on.used.is_call() {
-                let behind = group.iter().find(|other| !other.used.is_call() && other.place > on.place);
-                let before = group.iter().any(|other| !other.used.is_call() && other.place < on.place);
-                match behind {
+            let fault = if on.used.is_call() {
+                match behind(&answered, on.place) {
                     Some(result) => {
                         pairs.push((on.place, result.place));
-                        if on.used.stop == Stop::Error {
-                            let message = format!("The result answers the call `{id}` of a message that failed.");
-                            let finding = Finding::new(&codes::TOOLRESULT_FOR_FAILED_CALL, place(result), message);
-                            findings.push((result.place, finding.related("the call", place(on))));
+                        if on.used.stop != Stop::Error {
+                            continue;
                         }
+                        Fault::AnswersFailed { result, call: *on }
                     }
                     // Its result stands before it and is reported there.
-                    None if before => {}
+                    None if before(&answered, on.place) => continue,
                     None if on.used.stop != Stop::Other || on.place >= last_message => {
                         abandoned.0 += 1;
                         abandoned.1 = abandoned.1.filter(|first| first.place <= on.place).or(Some(*on));
+                        continue;
                     }
-                    None => {
-                        let message = format!("The call `{id}` (block {}) has no result.", on.used.block);
-                        let pointer = Some(format!("/message/content/{}", on.used.block));
-                        let finding = Finding::new(&codes::TOOLCALL_UNANSWERED, Place { pointer, ..place(on) }, message);
-                        findings.push((on.place, finding));
-                    }
+                    None => Fault::Unanswered(*on),
                 }
-            } else if !group.iter().any(|other| other.used.is_call() && other.place < on.place) {
-                let later = group.iter().find(|other| other.used.is_call() && other.place > on.place);
-                let finding = match later {
-                    Some(call) => {
-                        let message = format!("The result of `{id}` stands before its call.");
-                        Finding::new(&codes::TOOLRESULT_BEFORE_CALL, place(on), message).related("the call", place(call))
-                    }
-                    None => Finding::new(&codes::TOOLRESULT_ORPHAN, place(on), format!("No call before the result has the id `{id}`.")),
-                };
-                findings.push((on.place, finding));
-            }
+            } else if before(&called, on.place) {
+                continue;
+            } else {
+                behind(&called, on.place).map_or(Fault::Orphan(*on), |call| Fault::BeforeCall { result: *on, call })
+            };
+            faults.push((fault.place(), fault));
         }
     }
-    compactions(graph, compaction, &pairs, &mut findings);
+    compactions(graph, compaction, &pairs, &mut faults);
     // In path order; a stable sort keeps the order within one entry.
-    findings.sort_by_key(|(place, _)| *place);
-    findings.into_iter().for_each(|(_, finding)| sink.push(finding));
+    faults.sort_by_key(|(place, _)| *place);
+    faults.iter().for_each(|(_, fault)| sink.push(fault.finding(graph, calls)));
     if let (times @ 1.., Some(first)) = abandoned {
         let line = graph.place(graph.path.entries[first.place]).line.unwrap_or_default();
         let message = format!(
@@ -175,7 +245,7 @@ pub fn check(graph: &Graph<'_>, calls: &Calls, compaction: Option<Compaction>, s
 }
 
 /// Compactions between a call and its result, and a kept part that begins there. `pairs` are places on the path.
-fn compactions(graph: &Graph<'_>, winning: Option<Compaction>, pairs: &[(usize, usize)], findings: &mut Vec<(usize, Finding)>) {
+fn compactions(graph: &Graph<'_>, winning: Option<Compaction>, pairs: &[(usize, usize)], faults: &mut Vec<(usize, Fault)>) {
     let Some(winning) = winning else { return };
     let path = &graph.path.entries;
     let places: Vec<usize> = (0..path.len()).filter(|place| graph.kind(path[*place]) == EntryKind::Compaction).collect();
@@ -193,26 +263,12 @@ fn compactions(graph: &Graph<'_>, winning: Option<Compaction>, pairs: &[(usize, 
         // Pairs come by their call: what was reached once needs no second look.
         reached = reached.max(to);
     }
-    for (place, pair) in places.iter().zip(inside) {
-        if let Some((call, result)) = pair {
-            let message = format!(
-                "The compaction stands between a call (line {}) and its result (line {}).",
-                graph.loaded.entries[path[call]].line, graph.loaded.entries[path[result]].line
-            );
-            let finding = Finding::new(&codes::COMPACTION_INSIDE_TOOL_PAIR, graph.place(path[*place]), message);
-            findings.push((*place, finding.related("the call", graph.place(path[call])).related("the result", graph.place(path[result]))));
-        }
-    }
+    let found = places.iter().zip(inside);
+    let found = found.filter_map(|(place, pair)| pair.map(|(call, result)| Fault::CompactionInside { compaction: *place, call, result }));
+    faults.extend(found.map(|fault| (fault.place(), fault)));
     let Kept::From(from) = winning.kept else { return };
-    if let Some((call, result)) = pairs.iter().filter(|(call, result)| *call < from && from <= *result).min() {
-        let message = format!(
-            "The kept part begins between a call (line {}) and its result (line {}).",
-            graph.loaded.entries[path[*call]].line, graph.loaded.entries[path[*result]].line
-        );
-        let place = Place { pointer: Some("/firstKeptEntryId".to_owned()), ..graph.place(winning.entry) };
-        let finding = Finding::new(&codes::COMPACTION_BOUNDARY_SPLITS_TOOL_PAIR, place, message);
-        findings
-            .push((winning.place, finding.related("the call", graph.place(path[*call])).related("the result", graph.place(path[*result]))));
+    if let Some((call, result)) = pairs.iter().copied().filter(|(call, result)| *call < from && from <= *result).min() {
+        faults.push((winning.place, Fault::KeptSplits { winning, call, result }));
     }
 }
 
