@@ -54,6 +54,11 @@ fn a_version_1_transcript_is_printed_as_version_5_with_ids_from_the_seed() {
 }
 
 #[test]
+fn the_whole_of_a_migrated_transcript() {
+    insta::assert_snapshot!("migrated", migrate(V1, &["--seed", "1"]).out);
+}
+
+#[test]
 fn what_was_migrated_is_not_changed_again() {
     let once = migrate(V1, &[]).out;
     assert_eq!(migrate(&once, &[]).out, once);

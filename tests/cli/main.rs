@@ -7,6 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 mod check;
 mod hostile;
+mod readme;
 
 /// The program with a bare environment, run in the repository.
 fn program() -> Command {
