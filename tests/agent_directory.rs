@@ -126,6 +126,7 @@ fn refuses(findings: &[Finding], scope: &str) -> bool {
 struct Seen {
     resolved: usize,
     refused: usize,
+    listed: usize,
     wrong: Vec<String>,
 }
 
@@ -145,6 +146,9 @@ fn every_recorded_tree() {
     wrong.iter().for_each(|line| println!("{line}"));
     let (resolved, refused) = seen.iter().fold((0, 0), |(a, b), seen| (a + seen.resolved, b + seen.refused));
     println!("resolved {resolved}, refused {refused}");
+    let listed: usize = seen.iter().map(|seen| seen.listed).sum();
+    println!("listed {listed}");
+    assert!(listed > 100, "the recorded listings were compared");
     assert!(resolved > 90 && refused > 50, "the recorded answers were compared");
     assert_eq!(wrong.len(), 0);
 }
@@ -172,6 +176,10 @@ fn recorded_tree(case: &Value) -> Seen {
         if ask["op"] == "apply" || expect["changed"] == true {
             break;
         }
+        // A relative cwd is what gjc's own current directory makes of it; a check has none.
+        if ask["op"] == "list" && expect["kind"] == "complete" && name != "transcript-cwd-relative" {
+            compare_listing(&tree, &one, expect, name, &mut seen);
+        }
         let (true, Some(cwd)) = (ask["op"] == "resolve", ask["cwd"].as_str()) else { continue };
         // A cwd without identity has no scope that anything could be said of.
         if matches!(expect["code"].as_str(), Some("cwd_missing" | "cwd_not_directory" | "identity_unavailable")) {
@@ -190,6 +198,21 @@ fn recorded_tree(case: &Value) -> Seen {
         seen.wrong.push(format!("{name} is healthy, the check says {:?}", said(&one)));
     }
     seen
+}
+
+/// Every session that gjc's listing owned has the state that it gave in the verdict `list`.
+fn compare_listing(tree: &Tree, run: &Run, expect: &Value, name: &str, seen: &mut Seen) {
+    for owned in expect["owned"].as_array().into_iter().flatten() {
+        let path = tree.expand(owned["path"].as_str().unwrap());
+        // The agent directory may be a link: what lies below it keeps its name.
+        let path = path.find("sessions/").and_then(|at| path.get(at..)).unwrap();
+        let outcome = run.outcomes.iter().find(|outcome| &*outcome.path == path);
+        let answer = outcome.and_then(|outcome| outcome.verdicts.iter().find(|(reader, _)| *reader == "list")).map(|(_, answer)| &**answer);
+        if answer != owned["state"].as_str() {
+            seen.wrong.push(format!("{name}: {path} is {} for gjc, {answer:?} for the check", owned["state"]));
+        }
+        seen.listed += 1;
+    }
 }
 
 fn said(run: &Run) -> Vec<String> {

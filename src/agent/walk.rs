@@ -4,7 +4,7 @@
 //! listing at a time, bounded by [`Limits`]. A directory that changes while it is read is read once more; if it changes
 //! again, what was seen is kept and the trouble is named.
 
-use super::layout::{self, INTERNAL, LOCKS, RECEIPTS, RECOVERY, STAGING, TOMBSTONES};
+use super::layout::{self, INTERNAL, LOCKS, RECEIPTS, RECOVERY, TOMBSTONES};
 use crate::fsys::{Errno, Error, Fs, Kind, Meta, closing};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -239,11 +239,6 @@ pub fn tree(
         visit(listing);
     }
     troubles
-}
-
-/// Whether a directory of a scope or legacy directory belongs to a protocol rather than to a session.
-pub fn is_protocol_directory(name: &OsStr) -> bool {
-    [INTERNAL, RECOVERY, STAGING].iter().any(|p| name == OsStr::new(p))
 }
 
 /// A path or name as text; bytes that are not UTF-8 stand as `\xff`.

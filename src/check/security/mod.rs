@@ -9,7 +9,7 @@ use super::run::Site;
 use crate::agent::layout::{self, BINDING, INTERNAL, PROTOCOL, RECOVERY};
 use crate::agent::residue;
 use crate::agent::security::{AclState, AclViolation, ListViolation, Need, Violation, judge_acl, violations};
-use crate::agent::walk::{Listing, Object, Scope, is_protocol_directory, show};
+use crate::agent::walk::{Listing, Object, Scope, show};
 use crate::finding::{Code, Finding, Place, Sink};
 use crate::fsys::{Acl, Kind, Meta};
 use std::collections::BTreeMap;
@@ -202,17 +202,12 @@ fn protocol_directory(site: &Site<'_>, listing: &Listing, object: &Object, sink:
     }
 }
 
-/// A directory without a role: only its mode.
+/// A directory without a role: only its mode. `.gjc-recovery` has a code of its own wherever it stands.
 fn plain_directory(site: &Site<'_>, listing: &Listing, object: &Object, sink: &mut dyn Sink) {
     let mode = object.meta.permissions();
-    if object.meta.kind == Kind::Directory && mode != 0o700 && !is_protocol_directory_of_its_own(object) {
+    if object.meta.kind == Kind::Directory && mode != 0o700 && object.name != RECOVERY {
         drift(site, &listing.path_of(object), mode, Need::Directory, sink);
     }
-}
-
-/// `.gjc-recovery` has a code of its own wherever it stands.
-fn is_protocol_directory_of_its_own(object: &Object) -> bool {
-    is_protocol_directory(&object.name) && object.name == RECOVERY
 }
 
 /// Owner, mode and ACL of an object that the policy covers; another type is not judged here.
