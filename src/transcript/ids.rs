@@ -4,6 +4,7 @@
 //! equal numbers, so that everything behind it compares and indexes by a `u32`.
 
 use crate::json::{JsString, Kind, Object, Value, View};
+use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::BuildHasher;
 
@@ -49,13 +50,33 @@ struct Key {
 pub struct Ids {
     arena: Vec<u8>,
     keys: Vec<Key>,
-    table: HashTable<u32>,
+    /// The keys by their text, those of [`Ids::fresh`] excepted.
+    table: HashTable<Place>,
     hasher: DefaultHashBuilder,
+    /// The key that [`Ids::intern`] made last; 0 before the first.
+    latest: u32,
+}
+
+/// A key in the table, with its hash: neither growing nor most comparisons look at its text.
+#[derive(Clone, Copy)]
+struct Place {
+    hash: u32,
+    slot: u32,
+}
+
+/// The half of a hash that is kept.
+const fn fold(hash: u64) -> u32 {
+    (hash ^ hash >> 32) as u32
+}
+
+/// The hash that the table is asked with: all of its bits depend on the kept half.
+const fn spread(hash: u32) -> u64 {
+    (hash as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 impl Default for Ids {
     fn default() -> Self {
-        Ids { arena: Vec::new(), keys: Vec::new(), table: HashTable::new(), hasher: DefaultHashBuilder::default() }
+        Ids { arena: Vec::new(), keys: Vec::new(), table: HashTable::new(), hasher: DefaultHashBuilder::default(), latest: 0 }
     }
 }
 
@@ -95,8 +116,9 @@ impl Ids {
         if text.is_empty() {
             return Some(Id::EMPTY);
         }
-        let hash = self.hasher.hash_one((Kind::String, text));
-        self.table.find(hash, |slot| self.matches(*slot, Kind::String, text)).map(|slot| Id(*slot))
+        let hash = fold(self.hasher.hash_one((Kind::String, text)));
+        let same = |place: &Place| place.hash == hash && self.matches(place.slot, Kind::String, text);
+        self.table.find(spread(hash), same).map(|place| Id(place.slot))
     }
     /// The text of a string key.
     pub fn text(&self, id: Id) -> Option<&[u8]> {
@@ -145,21 +167,22 @@ impl Ids {
     }
     fn intern(&mut self, kind: Kind, bytes: &[u8]) -> Id {
         // A parent is most often the entry before: the key that was made last.
-        let latest = Id::FIRST + self.keys.len() as u32;
-        if let Some(slot) = latest.checked_sub(1).filter(|slot| self.matches(*slot, kind, bytes)) {
-            return Id(slot);
+        if self.matches(self.latest, kind, bytes) {
+            return Id(self.latest);
         }
-        let hash = self.hasher.hash_one((kind, bytes));
-        if let Some(slot) = self.table.find(hash, |slot| self.matches(*slot, kind, bytes)) {
-            return Id(*slot);
-        }
-        let id = self.push(kind, bytes);
-        let Ids { arena, keys, table, hasher } = self;
-        table.insert_unique(hash, id.0, |slot| {
-            let key = keys[(slot - Id::FIRST) as usize];
-            hasher.hash_one((key.kind, &arena[key.start as usize..key.start as usize + key.len as usize]))
-        });
-        id
+        let next = Id::FIRST + self.keys.len() as u32;
+        let Ids { arena, keys, table, hasher, latest } = self;
+        let hash = fold(hasher.hash_one((kind, bytes)));
+        let same = |place: &Place| {
+            let key = keys[(place.slot - Id::FIRST) as usize];
+            place.hash == hash && key.kind == kind && arena[key.start as usize..key.start as usize + key.len as usize] == *bytes
+        };
+        match table.entry(spread(hash), same, |place| spread(place.hash)) {
+            Entry::Occupied(place) => return Id(place.get().slot),
+            Entry::Vacant(place) => place.insert(Place { hash, slot: next }),
+        };
+        *latest = next;
+        self.push(kind, bytes)
     }
     fn push(&mut self, kind: Kind, bytes: &[u8]) -> Id {
         let id = Id(Id::FIRST + self.keys.len() as u32);
@@ -186,6 +209,24 @@ mod tests {
         assert_eq!(ids.text(a), Some(&b"a"[..]));
         assert_eq!(ids.find(b"a"), Some(a));
         assert_eq!(ids.find(b"c"), None);
+    }
+
+    #[test]
+    fn a_fresh_key_is_nobody_elses() {
+        let mut ids = Ids::default();
+        let fresh = ids.fresh(b"a");
+        assert_ne!(ids.string(b"a"), fresh);
+        let known = ids.string(b"a");
+        assert_ne!(ids.fresh(b"a"), known);
+        assert_eq!((ids.string(b"a"), ids.find(b"a")), (known, Some(known)));
+    }
+
+    #[test]
+    fn many_keys_keep_their_numbers() {
+        let mut ids = Ids::default();
+        let made: Vec<Id> = (0..5000).map(|number| ids.string(number.to_string().as_bytes())).collect();
+        assert!((0..5000).rev().all(|number| ids.string(number.to_string().as_bytes()) == made[number]));
+        assert_eq!(ids.len(), 5006);
     }
 
     #[test]

@@ -259,7 +259,11 @@ impl<'s> Passes<'s> {
 
     /// A value and what loading made of it.
     fn value(&mut self, found: &Found<'_>, signs: Signs, became: &Became) {
-        let kind = EntryKind::of(found.node);
+        let kind = match became {
+            // The loader looked at the type already.
+            Became::Header(entry) | Became::FurtherHeader(entry) | Became::Entry(entry) => self.loader.entries()[*entry].kind,
+            _ => EntryKind::of(found.node),
+        };
         self.headers.value(found, kind, became);
         self.dialects.record(found, kind, signs);
         self.patches.value(found, kind, became);
