@@ -31,3 +31,14 @@ fn a_file_larger_than_anything_gjc_reads_is_refused_at_once() {
         assert!(output.stdout.is_empty(), "{command:?}");
     }
 }
+
+/// A pipe among the transcripts is in the way; a pipe that was named is what should have been judged.
+#[test]
+fn a_named_pipe_as_target_is_never_a_clean_verdict() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pipe.jsonl");
+    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let output = program().args(["--format", "concise"]).arg(&path).output().unwrap();
+    assert_eq!(status(&output), 4, "{}", out(&output));
+    assert!(out(&output).contains("error[read_failed] It is a FIFO: it was not opened"), "{}", out(&output));
+}

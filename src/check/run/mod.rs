@@ -275,7 +275,14 @@ impl<'a> Checker<'a> {
             Err(error) => return self.absent(path, &error, false),
         };
         if meta.kind != Kind::Directory {
-            return self.transcript(&real);
+            let mut part = self.transcript(&real);
+            if meta.kind.is_special() {
+                // In a directory it is in the way; named, it is what should have been read, and nothing was.
+                let site = Site { prefix: self.name, ..self.site(&real, self.options.uid) };
+                let message = format!("It is a {}: it was not opened, and nothing is said of its content.", meta.kind.noun());
+                part.push(Finding::new(&codes::READ_FAILED, site.place(&real), message));
+            }
+            return part;
         }
         let mut part = Part::default();
         let listing = match walk::list(self.fs, &real, &Limits::default()) {
