@@ -160,10 +160,17 @@ fn rendered(report: &Report, format: Format, excerpts: &dyn Excerpts, layout: La
     Ok(text)
 }
 
-/// A report file below what is checked would change what is checked.
+/// A report file below what is checked, or in the place of it, would change what is checked.
 fn refuse_outputs_inside(paths: &[PathBuf], console: &Console) -> Result<(), Failure> {
     let base = &console.environment.current_dir;
+    // By any of its names: a hard link has the same object.
+    let object = |path: &Path| Real.stat(&base.join(path)).map(|meta| (meta.dev, meta.ino)).ok();
     for file in &console.options.output {
+        let there = object(&file.path);
+        if there.is_some() && paths.iter().any(|path| object(path) == there) {
+            let message = format!("{}: this is the file that is checked; name another one", file.path.display());
+            return Err(Failure::Usage(message));
+        }
         let folder = base.join(&file.path).parent().map(Path::to_owned).unwrap_or_default();
         let Ok(folder) = Real.realpath(&folder) else { continue };
         let inside = |path: &PathBuf| Real.realpath(&base.join(path)).is_ok_and(|root| folder.starts_with(root));

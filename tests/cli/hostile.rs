@@ -42,3 +42,19 @@ fn a_named_pipe_as_target_is_never_a_clean_verdict() {
     assert_eq!(status(&output), 4, "{}", out(&output));
     assert!(out(&output).contains("error[read_failed] It is a FIFO: it was not opened"), "{}", out(&output));
 }
+
+#[test]
+fn a_report_never_takes_the_place_of_the_file_that_is_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, link, symlink) = (folder.path().join("session.txt"), folder.path().join("link"), folder.path().join("symlink"));
+    fs::write(&file, "precious\n").unwrap();
+    fs::hard_link(&file, &link).unwrap();
+    std::os::unix::fs::symlink(&file, &symlink).unwrap();
+    for output in [&file, &link, &symlink] {
+        let output = format!("json={}", output.display());
+        let answer = program().args(["check", "--output", &output]).arg(&file).output().unwrap();
+        assert_eq!(status(&answer), 16, "{output}: {}", err(&answer));
+    }
+    assert_eq!(fs::read_to_string(&file).unwrap(), "precious\n");
+    assert_eq!(fs::read_to_string(&link).unwrap(), "precious\n");
+}
