@@ -33,7 +33,8 @@ pub struct Array(Vec<Value>);
 /// Dropping one never recurses, whatever its depth.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Object {
-    members: IndexMap<JsString, Value>,
+    /// Boxed, so that a value is small: arrays of numbers are common, objects are not made to be many.
+    members: Box<IndexMap<JsString, Value>>,
     index_keys: usize,
 }
 
@@ -73,7 +74,7 @@ impl Object {
     }
     /// An object without members, with room for `members` of them and no more.
     pub fn with_capacity(members: usize) -> Self {
-        Object { members: IndexMap::with_capacity(members), index_keys: 0 }
+        Object { members: Box::new(IndexMap::with_capacity(members)), index_keys: 0 }
     }
     /// Number of members.
     pub fn len(&self) -> usize {
@@ -138,7 +139,7 @@ impl Object {
     }
     /// The members in JavaScript's order, taken out.
     pub fn into_members(mut self) -> Vec<(JsString, Value)> {
-        std::mem::take(&mut self.members).into_iter().collect()
+        self.members.drain(..).collect()
     }
     /// Keeps the members for which `keep` says so.
     pub fn retain(&mut self, mut keep: impl FnMut(&JsString, &mut Value) -> bool) {
@@ -319,7 +320,7 @@ fn unnest(first: Vec<Value>) {
     while let Some(value) = pending.pop() {
         match value {
             Value::Array(mut array) => pending.append(&mut array.0),
-            Value::Object(mut object) => pending.extend(std::mem::take(&mut object.members).into_values()),
+            Value::Object(mut object) => pending.extend(object.members.drain(..).map(|(_, value)| value)),
             _ => {}
         }
     }
@@ -340,7 +341,7 @@ impl Drop for Array {
 impl Drop for Object {
     fn drop(&mut self) {
         if self.members.values().any(is_container) {
-            unnest(std::mem::take(&mut self.members).into_values().collect());
+            unnest(self.members.drain(..).map(|(_, value)| value).collect());
         }
     }
 }
@@ -385,6 +386,11 @@ mod tests {
             let of_value: Vec<_> = (&value).members().map(|(k, v)| (k.into_owned(), v.kind(), v.as_f64(), v.as_str().map(Cow::into_owned))).collect();
             prop_assert_eq!(of_node, of_value);
         }
+    }
+
+    #[test]
+    fn a_value_is_small() {
+        assert!(size_of::<Value>() <= 32);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a check keeps of an entry: 48 bytes, and for the few entries that carry settings their value. Payloads of
+//! What a check keeps of an entry: 40 bytes, and for the few entries that carry settings their value. Payloads of
 //! messages are dropped with their record.
 
 use super::context::{self, ContextEntries};
@@ -16,12 +16,13 @@ use crate::json::{JsString, Kind, Object, Value, View};
 /// One entry, compact.
 #[derive(Clone, Copy, Debug)]
 pub struct Fact {
-    /// Byte offset of the record in its file.
-    pub offset: u64,
-    /// What the message it gives weighs in a context (spec 01 §9.9); 0 unless [`Facts`] measures.
-    pub weight: u64,
+    /// Byte offset of the record in its file, saturating.
+    offset: u32,
     /// Bytes of the record, saturating.
-    pub len: u32,
+    len: u32,
+    /// What the message it gives weighs in a context, saturating; 0 unless [`Facts`] measures. A file that is small enough
+    /// to be loaded cannot reach the limit of the type: its densest text weighs 19 times its bytes.
+    weight: u32,
     /// 1-based line it begins on, saturating.
     pub line: u32,
     /// Its `id`.
@@ -104,6 +105,17 @@ impl Marks {
 }
 
 impl Fact {
+    /// The bytes of the record in its file, end exclusive; none beyond 4 GiB.
+    pub const fn bytes(&self) -> Option<(u64, u64)> {
+        match self.offset {
+            u32::MAX => None,
+            offset => Some((offset as u64, offset as u64 + self.len as u64)),
+        }
+    }
+    /// What the message it gives weighs in a context (spec 01 §9.9); 0 unless [`Facts`] measures.
+    pub const fn weight(&self) -> u64 {
+        self.weight as u64
+    }
     /// What the `message` member is.
     pub const fn message(&self) -> MessageForm {
         match self.marks.0 & Marks::FORM {
@@ -187,6 +199,10 @@ impl Facts {
     }
 }
 
+fn saturated(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
 /// A record without its envelope, which the fact holds. A hostile file may have a million of them.
 fn payload<'v, V: View<'v>>(record: V) -> Value {
     let own = |key: &[u8]| !matches!(key, b"type" | b"id" | b"parentId" | b"timestamp");
@@ -227,10 +243,10 @@ impl Keep for Facts {
             self.values.len() as u32 - 1
         });
         let mut fact = Fact {
-            offset: seen.at.offset,
-            weight: if self.weigh { context::emitted_weight(record, seen.kind) } else { 0 },
-            len: u32::try_from(seen.at.len).unwrap_or(u32::MAX),
-            line: u32::try_from(seen.at.line).unwrap_or(u32::MAX),
+            offset: saturated(seen.at.offset),
+            len: saturated(seen.at.len),
+            weight: if self.weigh { saturated(context::emitted_weight(record, seen.kind)) } else { 0 },
+            line: saturated(seen.at.line),
             id: seen.id,
             parent: seen.parent,
             extra: Id::ABSENT,
@@ -266,7 +282,7 @@ impl Keep for Facts {
         self.take_message(entry, Some(message), ids);
         schema::message(Some(message), &mut entry.faults);
         entry.hazards = hazard::of_patched_message(message, self.value(entry), self.release);
-        entry.weight = if self.weigh { context::budget::value(message) } else { 0 };
+        entry.weight = if self.weigh { saturated(context::budget::value(message)) } else { 0 };
     }
 }
 
@@ -355,7 +371,7 @@ impl ContextEntries for Loaded<Facts> {
         self.entries.get(compaction).map(|fact| fact.extra)
     }
     fn weight(&self, entry: usize) -> u64 {
-        self.entries.get(entry).map_or(0, |fact| fact.weight)
+        self.entries.get(entry).map_or(0, Fact::weight)
     }
 }
 
@@ -370,14 +386,14 @@ mod tests {
 
     #[test]
     fn a_fact_is_small() {
-        assert!(size_of::<Fact>() <= 48);
+        assert!(size_of::<Fact>() <= 40);
     }
 
     #[test]
     fn a_fact_knows_its_place_and_its_ids() {
         let loaded = facts("{\"type\":\"session\",\"id\":\"s\"}\n\n{\"type\":\"label\",\"id\":\"a\",\"parentId\":\"b\"}\n");
         let fact = loaded.entries[1];
-        assert_eq!((fact.line, fact.offset, fact.len), (3, 29, 40));
+        assert_eq!((fact.line, fact.bytes()), (3, Some((29, 69))));
         assert_eq!(loaded.ids.text(fact.id), Some(&b"a"[..]));
         assert_eq!(loaded.ids.text(fact.parent), Some(&b"b"[..]));
     }

@@ -37,7 +37,7 @@ impl Source {
     }
     /// An entry whose id is not to be named: the file has none, or migration gave it another.
     pub fn numbered(&self, fact: &Fact) -> Place {
-        Place { bytes: Some((fact.offset, fact.offset + u64::from(fact.len))), ..self.line(u64::from(fact.line)) }
+        Place { bytes: fact.bytes(), ..self.line(u64::from(fact.line)) }
     }
     /// An entry.
     pub fn fact(&self, fact: &Fact, ids: &Ids) -> Place {
