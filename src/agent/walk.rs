@@ -214,10 +214,6 @@ pub fn tree(
     while let Some((path, depth)) = pending.pop() {
         let listing = match list(fs, &path, limits) {
             Ok(listing) => listing,
-            Err(error) if depth == 0 => {
-                troubles.push(Trouble::Failed(error));
-                continue;
-            }
             Err(error) => {
                 troubles.push(trouble_of(error));
                 continue;

@@ -1,0 +1,242 @@
+//! The tree changes under the reader: at every position between two calls of the file system, once each, a symlink is
+//! swapped in, a file is removed, renamed, or grows. Nothing outside may be read, nothing may be blamed that was never wrong.
+
+#![allow(clippy::panic, clippy::unwrap_used, reason = "a test builds its own trees")]
+
+use gjc_fsck::agent::binding::canonical_text;
+use gjc_fsck::agent::identity::{Identity, Platform};
+use gjc_fsck::agent::legacy::Surroundings;
+use gjc_fsck::agent::predict::{self, Policy};
+use gjc_fsck::agent::why::why;
+use gjc_fsck::agent::world::World;
+use gjc_fsck::check::run::{Depth, Options, Target, run};
+use gjc_fsck::finding::Release;
+use gjc_fsck::fsys::host::Nowhere;
+use gjc_fsck::fsys::{Fs, Inject, Memory, Phase};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const NAME: &str = "2026-01-01T00-00-00-000Z_s1.jsonl";
+
+fn text(id: &str) -> String {
+    format!(
+        "{{\"type\":\"session\",\"version\":5,\"starredPatchVersion\":1,\"id\":\"{id}\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"/ws\"}}\n\
+         {{\"type\":\"message\",\"id\":\"e0000001\",\"parentId\":null,\"timestamp\":\"2026-01-01T00:00:01.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"hello\",\"timestamp\":1767225601000}}}}\n"
+    )
+}
+fn identity() -> Identity {
+    Identity { platform: Platform::Posix, canonical_path: "/ws".into() }
+}
+fn scope() -> String {
+    format!("/a/sessions/{}", identity().directory_name())
+}
+/// A clean scope, a legacy transcript, and a copy of the scope outside in which every session is called `secret`.
+fn tree() -> Memory {
+    let fs = Memory::new();
+    fs.directory("/ws");
+    for (scope, id) in [(scope(), "s1"), ("/secret".to_owned(), "secret")] {
+        fs.file(format!("{scope}/.gjc-managed-session-scope.v2.json"), &canonical_text(&identity()));
+        for role in ["locks", "receipts", "tombstones"] {
+            fs.directory(format!("{scope}/.gjc-managed-session-internal/{role}"));
+        }
+        fs.file(format!("{scope}/{NAME}"), text(id).as_bytes());
+        fs.file(format!("{scope}/2026-01-01T00-00-00-000Z_{id}/0.bash.log"), b"out");
+    }
+    fs.file("/a/sessions/--ws--/2026-01-01T00-00-00-000Z_s2.jsonl", text("s2").as_bytes());
+    fs
+}
+fn world(fs: &dyn Fs) -> World<'_> {
+    World {
+        fs,
+        host: &Nowhere,
+        now_ms: 0,
+        uid: 1000,
+        release: Release::V0_17,
+        current_dir: "/".into(),
+        agent_dir: "/a".into(),
+        sessions_root: "/a/sessions".into(),
+        around: Surroundings::default(),
+    }
+}
+
+/// One change of the tree.
+type Change = fn(&Memory);
+const CHANGES: [(&str, Change); 6] = [
+    ("the scope becomes a symlink", |fs| {
+        fs.rename(scope(), "/moved");
+        fs.symlink(scope(), "/secret");
+    }),
+    ("the transcript becomes a symlink", |fs| {
+        fs.remove(format!("{}/{NAME}", scope()));
+        fs.symlink(format!("{}/{NAME}", scope()), format!("/secret/{NAME}"));
+    }),
+    ("the transcript is removed", |fs| fs.remove(format!("{}/{NAME}", scope()))),
+    ("the transcript is renamed", |fs| fs.rename(format!("{}/{NAME}", scope()), format!("{}/2026-01-01T00-00-00-000Z_x.jsonl", scope()))),
+    ("the transcript grows", |fs| {
+        let more = "{\"type\":\"label\",\"id\":\"e0000002\",\"parentId\":\"e0000001\",\"timestamp\":\"2026-01-01T00:00:02.000Z\",\"targetId\":\"e0000001\",\"label\":\"x\"}\n";
+        fs.append(format!("{}/{NAME}", scope()), more.as_bytes());
+    }),
+    ("the tombstones become a symlink", |fs| {
+        let tombstones = format!("{}/.gjc-managed-session-internal/tombstones", scope());
+        fs.remove(&tombstones);
+        fs.symlink(&tombstones, "/secret/.gjc-managed-session-internal/tombstones");
+    }),
+];
+
+/// Runs `act` once for every position at which the change can happen, and hands over what each run gave.
+fn at_every_position<T>(change: Change, act: impl Fn(&dyn Fs) -> T, mut judge: impl FnMut(u64, T)) {
+    for position in 0.. {
+        let fs = tree();
+        let done = AtomicBool::new(false);
+        let inject = Inject::new(&fs, |call| {
+            if call.number == position && call.phase == Phase::Before && !done.swap(true, Ordering::SeqCst) {
+                change(&fs);
+            }
+            None
+        });
+        let given = act(&inject);
+        let reached = done.load(Ordering::SeqCst);
+        judge(position, given);
+        if !reached {
+            return;
+        }
+        assert!(position < 5_000, "the number of calls is bounded");
+    }
+}
+
+#[test]
+fn predictions_never_read_outside_and_never_panic() {
+    for (what, change) in CHANGES {
+        let ask = |fs: &dyn Fs| {
+            let world = world(fs);
+            let mut said = String::new();
+            if let Ok(scope) = predict::resolve(&world, Path::new("/ws"))
+                && let Ok(listing) = predict::list(&world, &scope)
+            {
+                said += &format!("{:?}", listing.owned.iter().map(|listed| listed.candidate.session_id.to_string()).collect::<Vec<_>>());
+                for listed in &listing.owned {
+                    said += &format!("{:?}", predict::open(&world, &scope, &listed.candidate, Policy::CopyRetain));
+                    said += &format!("{:?}", predict::delete(&world, &scope, &listed.candidate));
+                }
+            }
+            said += &format!("{:?}", predict::prepare(&world, Path::new("/ws")).is_ok());
+            said += &format!("{:?}", predict::reconcile(&world, Path::new("/ws")).is_ok());
+            said
+        };
+        at_every_position(change, ask, |position, said| assert!(!said.contains("secret"), "{what} at {position}: {said}"));
+    }
+}
+
+#[test]
+fn why_never_follows_what_was_swapped_in() {
+    for (what, change) in CHANGES {
+        let ask = |fs: &dyn Fs| why(&world(fs), "s1");
+        at_every_position(change, ask, |position, chain| {
+            let said = format!("{:?}", chain.steps.iter().map(|step| &step.evidence).collect::<Vec<_>>());
+            assert!(!said.contains("id `secret`"), "{what} at {position}: {said}");
+        });
+    }
+}
+
+fn options() -> Options {
+    Options {
+        release: Release::V0_17,
+        depth: Depth::Full,
+        blobs: None,
+        assume_root: None,
+        as_uid: None,
+        uid: 1000,
+        jobs: Some(1),
+        now_ns: 1_700_000_000_000_000_000,
+        current_dir: "/".into(),
+        around: Surroundings::default(),
+    }
+}
+fn codes(fs: &dyn Fs) -> BTreeSet<&'static str> {
+    let run = run(vec![Target::Path("/a".into())], &options(), fs, &|_| {});
+    assert!(!run.outcomes.iter().any(|outcome| outcome.id.as_deref() == Some("secret")), "nothing outside was read");
+    run.findings.iter().map(|finding| finding.code.name).collect()
+}
+
+/// A check that the tree moves under says what was true before or after, or that it moved.
+#[test]
+fn a_check_blames_nothing_that_was_never_wrong() {
+    let moved = ["concurrent_change", "unstable"];
+    for (what, change) in CHANGES {
+        let before = codes(&tree());
+        let after = {
+            let fs = tree();
+            change(&fs);
+            codes(&fs)
+        };
+        let mut wrong: Vec<String> = Vec::new();
+        at_every_position(change, codes, |position, found| {
+            let other: Vec<_> =
+                found.iter().filter(|code| !before.contains(*code) && !after.contains(*code) && !moved.contains(code)).collect();
+            if !other.is_empty() {
+                wrong.push(format!("{position}: {other:?}"));
+            }
+        });
+        assert!(wrong.is_empty(), "{what}\nbefore {before:?}\nafter {after:?}\n{}", wrong.join("\n"));
+    }
+}
+
+/// The same on a real file system, against a thread that never stops moving things.
+#[test]
+fn two_hundred_real_rounds() {
+    use gjc_fsck::fsys::Real;
+    let root = tempfile::tempdir().unwrap();
+    let root = gjc_fsck::fsys::Fs::realpath(&Real, root.path()).unwrap();
+    let workspace = root.join("ws");
+    let canonical = Identity { platform: Platform::Posix, canonical_path: workspace.to_string_lossy().into_owned() };
+    let (agent, outside) = (root.join("agent"), root.join("outside"));
+    let scope = agent.join("sessions").join(canonical.directory_name());
+    let body = |id: &str| text(id).replace("\"/ws\"", &format!("\"{}\"", workspace.display()));
+    write(&workspace.join("keep"), b"");
+    for (directory, id) in [(&scope, "s1"), (&outside, "secret")] {
+        write(&directory.join(".gjc-managed-session-scope.v2.json"), &canonical_text(&canonical));
+        write(&directory.join(NAME), body(id).as_bytes());
+        write(&directory.join(".gjc-managed-session-internal/tombstones/keep"), b"");
+    }
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                swap(&scope, &outside, &root.join("moved"));
+            }
+        });
+        for round in 0..200 {
+            let world = World {
+                current_dir: root.clone(),
+                agent_dir: agent.clone(),
+                sessions_root: agent.join("sessions"),
+                uid: u32::MAX,
+                ..world(&Real)
+            };
+            let (all, _) = gjc_fsck::agent::candidates::list_all(&world);
+            let ids: Vec<_> = all.iter().flat_map(|one| &one.listing.owned).map(|listed| listed.candidate.session_id.to_string()).collect();
+            assert!(!ids.contains(&"secret".to_owned()), "round {round}");
+            if round % 10 == 0 {
+                let run = run(vec![Target::Path(agent.clone())], &options(), &Real, &|_| {});
+                assert!(!run.outcomes.iter().any(|outcome| outcome.id.as_deref() == Some("secret")), "round {round}");
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test builds its own trees")]
+fn write(path: &Path, bytes: &[u8]) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, bytes).unwrap();
+}
+
+/// The directory becomes a link to another one, and itself again.
+#[expect(clippy::disallowed_methods, reason = "a test builds its own trees")]
+fn swap(directory: &Path, outside: &Path, aside: &Path) {
+    std::fs::rename(directory, aside).unwrap();
+    std::os::unix::fs::symlink(outside, directory).unwrap();
+    std::fs::remove_file(directory).unwrap();
+    std::fs::rename(aside, directory).unwrap();
+}
