@@ -101,7 +101,7 @@ fn fifty_thousand_transcripts_in_one_scope() {
     within(4, took, &format!("{TRANSCRIPTS} transcripts"));
     assert_eq!(run.outcomes.len(), TRANSCRIPTS);
 
-    let listed = run.outcomes.iter().filter(|outcome| outcome.verdicts.contains(&("list", "native_v2".to_owned()))).count();
+    let listed = run.outcomes.iter().filter(|outcome| outcome.verdicts.contains(&("list", "native_v2".into()))).count();
 
     assert_eq!(listed, TRANSCRIPTS);
     let codes: std::collections::BTreeSet<_> = run.findings.iter().map(|finding| finding.code.name).collect();
