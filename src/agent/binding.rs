@@ -34,8 +34,8 @@ pub enum Fault {
     Shape(&'static str),
     /// Step 4: the fields that belong to another workspace.
     Conflict(Vec<&'static str>),
-    /// Step 5: not the canonical text.
-    NotCanonical,
+    /// Step 5: not the canonical text; what differs, in words.
+    NotCanonical(String),
 }
 
 impl Fault {
@@ -46,7 +46,7 @@ impl Fault {
             Fault::NotJson => 2,
             Fault::Shape(_) => 3,
             Fault::Conflict(_) => 4,
-            Fault::NotCanonical => 5,
+            Fault::NotCanonical(_) => 5,
         }
     }
     /// `binding_conflict` for step 4, else `binding_invalid`.
@@ -142,10 +142,29 @@ impl Binding {
         if !differing.is_empty() {
             return Err(Fault::Conflict(differing));
         }
-        if spell(self.platform, &self.canonical_path, &self.identity_digest) != self.text {
-            return Err(Fault::NotCanonical);
+        let canonical = spell(self.platform, &self.canonical_path, &self.identity_digest);
+        if canonical != self.text {
+            return Err(Fault::NotCanonical(difference(&self.text, &canonical)));
         }
         Ok(())
+    }
+}
+
+/// How a binding's text differs from the canonical one, which ends in a line feed.
+fn difference(text: &[u8], canonical: &[u8]) -> String {
+    let same = text.iter().zip(canonical).take_while(|(a, b)| a == b).count();
+    let body = canonical.strip_suffix(b"\n").unwrap_or(canonical);
+    match text.strip_prefix(body) {
+        Some(b"") => "the line feed at the end is missing".to_owned(),
+        Some(b"\r\n") => "the line ends in CR LF instead of LF".to_owned(),
+        Some(_) => format!("something follows from byte {} on", same + 1),
+        None => {
+            let shown = |bytes: &[u8]| {
+                let piece = bytes.get(same..).unwrap_or_default();
+                String::from_utf8_lossy(&piece[..piece.len().min(24)]).into_owned()
+            };
+            format!("from byte {} on it is `{}` instead of `{}`", same + 1, shown(text), shown(canonical).trim_end())
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use crate::render::human::{self, Layout};
 use crate::render::{Excerpts, concise, json};
 use crate::report::{self, Audit, Blobs, CheckedFor, Report, Settings, UserReason};
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -56,9 +57,26 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let options = options(args.depth(), console);
     let audit = audit(observed(targets, &options, console), console);
     let report = report::build(audit, &settings(console));
+    if let [path] = paths.as_slice()
+        && let Some(command) = meant_command(path, &console.environment.current_dir)
+    {
+        console.note(&format!("no such file or directory: {}; did you mean the command `{command}`?", path.display()));
+    }
     let base = &console.environment.current_dir;
     let targets = paths.iter().map(|path| (path.to_string_lossy().into_owned(), base.join(path))).collect();
     write(&report, &Files { fs: &Real, targets }, console)
+}
+
+/// The command that a word looks like which names nothing on disk.
+fn meant_command(path: &Path, base: &Path) -> Option<String> {
+    let word = path.to_str().filter(|word| word.chars().all(|c| c.is_ascii_alphabetic()))?;
+    if Real.present(&base.join(path)).unwrap_or(true) {
+        return None;
+    }
+    let alike = |name: &str| similar::TextDiff::from_chars(word, name).ratio();
+    let cli = <super::Cli as clap::CommandFactory>::command();
+    let best = cli.get_subcommands().map(|command| command.get_name().to_owned()).max_by(|a, b| alike(a).total_cmp(&alike(b)))?;
+    (alike(&best) >= 0.7).then_some(best)
 }
 
 fn target(path: &Path) -> Target {
@@ -154,7 +172,7 @@ fn rendered(report: &Report, format: Format, excerpts: &dyn Excerpts, layout: La
     let mut text = Vec::new();
     match format {
         Format::Human => text = human::text(report, excerpts, layout).into_bytes(),
-        Format::Concise => concise::write(report, &mut text)?,
+        Format::Concise => concise::write(report, excerpts, &mut text)?,
         Format::Json => json::write(report, &mut text)?,
     }
     Ok(text)
@@ -208,6 +226,19 @@ impl Files<'_> {
 }
 
 impl Excerpts for Files<'_> {
+    /// Of one directory the report names what lies in it; a temporary folder has no name.
+    fn opened<'a>(&self, path: &'a str) -> Cow<'a, str> {
+        match self.targets.as_slice() {
+            [(name, target)] if !name.is_empty() && self.fs.stat(target).is_ok_and(|meta| meta.kind == Kind::Directory) => {
+                if path == "." {
+                    name.clone().into()
+                } else {
+                    format!("{}/{path}", name.trim_end_matches('/')).into()
+                }
+            }
+            _ => path.into(),
+        }
+    }
     fn bytes(&self, path: &str, start: u64, len: usize) -> Option<Vec<u8>> {
         let file = self.fs.open(&self.file(path)?).ok()?;
         if file.stat().ok()?.kind != Kind::File {
@@ -240,6 +271,27 @@ mod tests {
         assert_eq!(excerpt(&["corpus/field/00-ok.jsonl"], "corpus/field/00-ok.jsonl"), header);
         assert_eq!(excerpt(&["src", "corpus/field/"], "corpus/field/00-ok.jsonl"), header);
         assert_eq!(excerpt(&["Cargo.toml", "./corpus/field/00-ok.jsonl"], "./corpus/field/00-ok.jsonl"), header);
+    }
+
+    #[test]
+    fn a_path_of_the_report_is_named_as_the_user_can_open_it() {
+        let base = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let opened = |name: &str, path: &str| {
+            let targets = vec![(name.to_owned(), base.join(name))];
+            Files { fs: &Real, targets }.opened(path).into_owned()
+        };
+        assert_eq!(opened("corpus/", "field/00-ok.jsonl"), "corpus/field/00-ok.jsonl");
+        assert_eq!(opened("corpus/field/00-ok.jsonl", "corpus/field/00-ok.jsonl"), "corpus/field/00-ok.jsonl");
+        assert_eq!(opened("-", "-"), "-");
+    }
+
+    #[test]
+    fn a_mistyped_command_is_recognised() {
+        let meant = |word: &str| meant_command(Path::new(word), Path::new(env!("CARGO_MANIFEST_DIR")));
+        assert_eq!(meant("chek").as_deref(), Some("check"));
+        assert_eq!(meant("migarte").as_deref(), Some("migrate"));
+        assert_eq!(meant("src"), None);
+        assert_eq!(meant("sessions.d"), None);
     }
 
     #[test]

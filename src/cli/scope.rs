@@ -111,8 +111,11 @@ fn identify(fs: &dyn Fs, args: &Args, cwd: &Path, current_dir: &Path) -> Result<
             "the identity of a Windows directory can be looked up on Windows only; give its volume-GUID path with --canonical".into(),
         ));
     }
-    identity::posix(fs, current_dir, cwd)
-        .map_err(|failure| Failure::Operational(format!("{}: {} ({})", cwd.display(), failure.scope_error(), failure.token())))
+    identity::posix(fs, current_dir, cwd).map_err(|failure| {
+        let missing = failure.token() == "not_found";
+        let hint = if missing { "; for a workspace that is not here, give its absolute path with --canonical" } else { "" };
+        Failure::Operational(format!("{}: {} ({}){hint}", cwd.display(), failure.scope_error(), failure.token()))
+    })
 }
 
 fn surroundings(fs: &dyn Fs, platform: Platform, home: &Path, temp: &Path) -> legacy::Surroundings {

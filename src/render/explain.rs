@@ -63,6 +63,12 @@ fn notes(code: &Code) -> Vec<String> {
     if let Some(token) = code.token {
         notes.push(format!("gjc's own token: {token}"));
     }
-    notes.push(format!("Area {} · gjc {} · spec {} · since {}", code.area, releases(code).join(" and "), code.section, code.since));
+    notes.push(format!(
+        "Area {} · gjc {} · since {} · in the notes of the format: {}",
+        code.area,
+        releases(code).join(" and "),
+        code.since,
+        code.section
+    ));
     notes
 }

@@ -7,6 +7,7 @@
 use super::Excerpts;
 use super::style::{Palette, plain, wrap};
 use crate::finding::{Class, Gauge, Severity};
+use crate::report::prose::gist;
 use crate::report::reference::level;
 use crate::report::{Entry, Report, Transcript, Verdict};
 use indexmap::IndexMap;
@@ -32,6 +33,8 @@ const PICTURES: usize = 3;
 const NAMED_LINES: usize = 4;
 /// Gauges below this share of their limit are only counted.
 const NEAR_PERCENT: u64 = 75;
+/// Codes whose advice is repeated as next step.
+const STEPS: usize = 5;
 /// Gauges that are drawn.
 const BARS: usize = 8;
 
@@ -46,6 +49,7 @@ pub fn text(report: &Report, excerpts: &dyn Excerpts, layout: Layout) -> String 
         width,
         transcripts: report.transcripts.iter().map(|transcript| (transcript.path.as_str(), transcript)).collect(),
         workspaces: workspaces(&report.transcripts),
+        erring: report.findings.iter().filter(|entry| entry.severity == Severity::Error).map(|entry| entry.path.as_str()).collect(),
         out: String::new(),
     };
     page.verdict();
@@ -71,6 +75,8 @@ struct Page<'a> {
     transcripts: BTreeMap<&'a str, &'a Transcript>,
     /// By name of the scope.
     workspaces: BTreeMap<&'a str, &'a str>,
+    /// Paths with an error.
+    erring: BTreeSet<&'a str>,
     out: String,
 }
 
@@ -101,7 +107,9 @@ impl<'a> Page<'a> {
         }
         let sign = match summary.verdict {
             // What does not count for the exit status is still there.
-            Verdict::Clean if summary.errors > 0 => self.palette.severity(Severity::Error, "✗ trouble found"),
+            Verdict::Clean if summary.errors + summary.refused + summary.blocked > 0 => {
+                self.palette.severity(Severity::Error, "✗ trouble found")
+            }
             Verdict::Clean if !said.is_empty() => self.palette.good("✓ no errors"),
             Verdict::Clean => self.palette.good("✓ clean"),
             Verdict::Inconclusive => self.palette.aside("◆ inconclusive"),
@@ -112,6 +120,7 @@ impl<'a> Page<'a> {
         self.line(&format!("{sign}{said}"));
         let transcripts = counted(summary.transcripts, "transcript", "transcripts");
         match (summary.transcripts, summary.refused, summary.blocked) {
+            (0, _, _) if self.report.findings.is_empty() => self.line("  no transcript was found, and nothing else to object to"),
             (0, _, _) => {}
             (_, 0, 0) => self.line(&format!("  {transcripts} checked")),
             (_, refused, 0) => self.line(&format!("  {refused} of {transcripts} cannot be resumed")),
@@ -134,12 +143,13 @@ impl<'a> Page<'a> {
         self.report.findings.iter().filter(move |entry| entry.class.is_none() && entry.severity == severity)
     }
 
-    /// The errors: first the files that could not be judged to their end (fatal codes), else in the order of the report.
+    /// The errors: first the files that could not be judged to their end (fatal codes), else in the order of the report;
+    /// of a file its header first, because without it gjc loads nothing.
     fn worst_first(&self) -> Vec<&'a Entry> {
-        let errors = || self.plain_findings(Severity::Error);
-        let fatal: BTreeSet<&str> = errors().filter(|entry| entry.code.fatal).map(|entry| entry.path.as_str()).collect();
-        let (first, then): (Vec<&Entry>, Vec<&Entry>) = errors().partition(|entry| fatal.contains(entry.path.as_str()));
-        first.into_iter().chain(then).collect()
+        let mut errors: Vec<&Entry> = self.plain_findings(Severity::Error).collect();
+        let fatal: BTreeSet<&str> = errors.iter().filter(|entry| entry.code.fatal).map(|entry| entry.path.as_str()).collect();
+        errors.sort_by_key(|entry| (!fatal.contains(entry.path.as_str()), &entry.path, entry.code.area != "header"));
+        errors
     }
 
     fn errors(&mut self) {
@@ -207,9 +217,11 @@ impl<'a> Page<'a> {
 
     /// What is worth knowing: one line a code.
     fn infos(&mut self) {
-        let mut codes: IndexMap<&'static str, (&Entry, u64)> = IndexMap::new();
+        let mut codes: IndexMap<&'static str, (&Entry, u64, BTreeSet<&str>)> = IndexMap::new();
         for entry in self.plain_findings(Severity::Info) {
-            codes.entry(entry.code.name).or_insert((entry, 0)).1 += 1;
+            let (_, count, files) = codes.entry(entry.code.name).or_insert((entry, 0, BTreeSet::new()));
+            *count += 1;
+            files.insert(&entry.path);
         }
         if codes.is_empty() {
             return;
@@ -217,20 +229,24 @@ impl<'a> Page<'a> {
         self.title(&self.palette.strong("Worth knowing"));
         let name_width = codes.keys().map(|name| name.len()).max().unwrap_or(0);
         let indent = 2 + 7 + name_width + 2;
-        for (name, (entry, count)) in codes {
+        for (name, (entry, count, files)) in codes {
             let name = self.palette.severity(Severity::Info, &format!("{name:<name_width$}"));
-            let text = wrap(entry.code.summary, indent, self.width);
+            let files = match files.len() {
+                1 => shown(&entry.path).into_owned(),
+                files => format!("in {files} files"),
+            };
+            let text = wrap(&format!("{} ({files})", entry.code.summary), indent, self.width);
             self.line(&format!("  {count:>4} × {name}  {text}"));
         }
+        self.line(&format!("  {}", self.palette.faint("`--format concise` lists each of them with its place.")));
     }
 
     /// The heading of a file, with what gjc answers when asked to resume it.
     fn file(&mut self, path: &str) {
-        let shown = if path.is_empty() { ".".into() } else { plain(path) };
-        self.title(&self.palette.strong(&shown));
+        self.title(&self.palette.strong(&shown(path)));
         // A digest tells nobody anything: what lies in a scope is shown with its workspace.
         let workspace = || scope(path).and_then(|scope| self.workspaces.get(scope)).map(|cwd| plain(cwd).into_owned());
-        let answer = self.transcripts.get(path).map(|transcript| answer(transcript)).or_else(workspace);
+        let answer = self.transcripts.get(path).map(|transcript| answer(transcript, self.erring.contains(path))).or_else(workspace);
         if let Some(answer) = answer.filter(|answer| !answer.is_empty()) {
             self.line(&format!("  {}", self.palette.faint(&answer)));
         }
@@ -253,8 +269,8 @@ impl<'a> Page<'a> {
         if near.is_empty() {
             if !calm.is_empty() {
                 let text = match calm.len() {
-                    1 => format!("The one limit that was measured is below {NEAR_PERCENT} %."),
-                    count => format!("All {count} limits that were measured are below {NEAR_PERCENT} %."),
+                    1 => format!("Room left: the one size that was measured is below {NEAR_PERCENT} % of gjc's limit."),
+                    count => format!("Room left: all {count} sizes that were measured are below {NEAR_PERCENT} % of gjc's limits."),
                 };
                 let text = self.palette.faint(&text);
                 self.line(&format!("\n{text}"));
@@ -276,19 +292,29 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// The next step: the advice of the most important finding.
+    /// The next steps: the codes, most important first, and what to do about each. A finding that was shown with its
+    /// advice and stands alone needs no second word.
     fn next(&mut self) {
+        let classed = self.report.findings.iter().filter(|entry| entry.class.is_some() && entry.severity != Severity::Info);
         let errors = self.worst_first();
-        let classed = || self.report.findings.iter().find(|entry| entry.class.is_some() && entry.severity != Severity::Info);
-        let warning = || self.plain_findings(Severity::Warning).next();
-        let Some(entry) = errors.first().copied().or_else(classed).or_else(warning) else { return };
-        self.title(&self.palette.strong("Next"));
-        if !entry.path.is_empty() {
-            self.line(&format!("  {}", plain(&entry.path)));
+        let drawn = errors.len();
+        let all: Vec<&Entry> = errors.into_iter().chain(classed).chain(self.plain_findings(Severity::Warning)).collect();
+        if all.len() == drawn.min(1) {
+            return;
         }
-        self.line(&format!("  {}", wrap(&plain(&entry.help), 2, self.width)));
-        let explain = format!("gjc-fsck explain {}", entry.code.name);
-        self.line(&format!("  {} {}", self.palette.strong(&explain), self.palette.faint("says more.")));
+        let mut codes: IndexMap<&'static str, (&Entry, usize)> = IndexMap::new();
+        for entry in all {
+            codes.entry(entry.code.name).or_insert((entry, 0)).1 += 1;
+        }
+        self.title(&self.palette.strong("Next"));
+        for (name, (entry, count)) in codes.iter().take(STEPS) {
+            self.line(&format!("  {count:>4} × {}", self.palette.strong(name)));
+            self.line(&format!("         {}", wrap(&plain(gist(&entry.help)), 9, self.width)));
+        }
+        let further: Vec<&str> = codes.keys().skip(STEPS).copied().collect();
+        let names = if further.is_empty() { "CODE".to_owned() } else { further.join(" ") };
+        let explain = format!("Keep a copy of what you change. More: gjc-fsck explain {names}");
+        self.line(&format!("  {}", self.palette.faint(&wrap(&explain, 2, self.width))));
     }
 
     /// What was checked, for whom.
@@ -371,12 +397,18 @@ fn place(entry: &Entry) -> String {
     out
 }
 
-/// What gjc answers for a transcript, in words.
-fn answer(transcript: &Transcript) -> String {
+/// A path as a heading.
+fn shown(path: &str) -> std::borrow::Cow<'_, str> {
+    if path.is_empty() { ".".into() } else { plain(path) }
+}
+
+/// What gjc answers for a transcript, in words; `error` says whether an error is reported on it.
+fn answer(transcript: &Transcript, error: bool) -> String {
     let answer = match (transcript.answer("S"), transcript.blocked_by) {
         (None, None) => String::new(),
+        (Some("resumable" | "terminal"), None) if error => "gjc opens it; what is wrong is said below".to_owned(),
         (Some("resumable"), None) => "can be resumed".to_owned(),
-        (Some("terminal"), None) => "can be resumed (with a new prompt)".to_owned(),
+        (Some("terminal"), None) => "can be opened (nothing is under way: it waits for a prompt)".to_owned(),
         (None | Some("resumable" | "terminal"), Some(code)) => format!("gjc refuses its whole workspace: {code}"),
         (Some(reason), _) => format!("gjc refuses to resume it: {}", plain(reason)),
     };

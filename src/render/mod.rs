@@ -10,8 +10,14 @@ pub mod replay;
 pub mod style;
 pub mod tree;
 
-/// Gives the human renderer the bytes around a place. The renderers themselves read no files.
+use std::borrow::Cow;
+
+/// What the renderers ask of the checked files. They themselves read none.
 pub trait Excerpts {
+    /// The path under which the user can open the file that the report names.
+    fn opened<'a>(&self, path: &'a str) -> Cow<'a, str> {
+        path.into()
+    }
     /// At most `len` bytes of the file at `path` (as the report names it) from byte `start` on; none when it cannot be
     /// read, or is no text file.
     fn bytes(&self, path: &str, start: u64, len: usize) -> Option<Vec<u8>>;

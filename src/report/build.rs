@@ -1,11 +1,12 @@
 //! From what the checks pushed to a [`Report`]: filter, override, order, count.
 
+use super::prose::of_release;
 use super::{Blobs, CheckedFor, Entry, Related, Report, SCHEMA, Settings, Status, Summary, Tool, Transcript, Verdict};
 use crate::agent::layout::BINDING;
 use crate::check;
 use crate::finding::{Class, Code, Difference, Finding, Gauge, Outcome, Place, Release, Releases, Role, Severity};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What one run found, before anything is decided.
 #[derive(Default, Debug)]
@@ -37,6 +38,7 @@ pub fn build(audit: Audit, settings: &Settings) -> Report {
     let blocks = blocks(&entries);
     let mut transcripts: Vec<Transcript> = audit.outcomes.into_iter().map(|outcome| transcript(outcome, &blocks)).collect();
     transcripts.sort_by(|a, b| a.path.cmp(&b.path));
+    no_fork_of_nothing(&mut entries, &transcripts);
     let mut gauges = audit.gauges;
     gauges.sort_by(|a, b| (a.name, &a.path, a.unit, a.used, a.limit).cmp(&(b.name, &b.path, b.unit, b.used, b.limit)));
 
@@ -80,6 +82,28 @@ fn drop_explained_tokens(findings: &mut Vec<Finding>) {
     });
 }
 
+/// A fork keeps what the lenient loader yields. Where that is nothing, no fork is advised; the header is to be mended first.
+fn no_fork_of_nothing(entries: &mut [Entry], transcripts: &[Transcript]) {
+    let nothing: BTreeSet<&str> =
+        transcripts.iter().filter(|transcript| transcript.answer("L") == Some("[]")).map(|transcript| transcript.path.as_str()).collect();
+    if nothing.is_empty() {
+        return;
+    }
+    let is_header = |entry: &&Entry| entry.code.area == "header" && entry.severity == Severity::Error;
+    let headers: BTreeMap<String, &'static str> =
+        entries.iter().filter(is_header).map(|entry| (entry.path.clone(), entry.code.name)).collect();
+    for entry in entries.iter_mut().filter(|entry| nothing.contains(&*entry.path) && entry.help.contains("gjc --fork")) {
+        entry.help = match headers.get(&entry.path) {
+            Some(header) => format!(
+                "Mend the header first, as `{header}` says: gjc loads nothing from this file, so a fork cannot help. Keep the original."
+            ),
+            None => "A fork cannot help: gjc loads nothing from this file. If it is a session, restore it from a backup; if it is none, \
+                     move it elsewhere. Keep the original."
+                .to_owned(),
+        };
+    }
+}
+
 /// What the order of a report goes by: the place, then what is said of it.
 fn order(entry: &Entry) -> impl Ord + '_ {
     let place = (&entry.path, entry.line, entry.column, entry.byte_start);
@@ -103,8 +127,8 @@ fn entry(finding: Finding, settings: &Settings) -> Entry {
         pointer: place.pointer,
         entry: place.entry,
         related: related.into_iter().map(|related| self::related(related.note, related.place)).collect(),
-        gjc: gjc.unwrap_or_else(|| code.gjc.to_owned()),
-        help: help.unwrap_or_else(|| code.help.to_owned()),
+        gjc: of_release(gjc.as_deref().unwrap_or(code.gjc), settings.release),
+        help: of_release(help.as_deref().unwrap_or(code.help), settings.release),
     }
 }
 

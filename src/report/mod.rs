@@ -5,6 +5,7 @@
 //! (`schemas/report.schema.json` is generated from them); a member that does not apply is null.
 
 pub mod build;
+pub mod prose;
 pub mod reference;
 pub mod releases;
 pub mod settings;

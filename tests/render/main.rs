@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, clippy::disallowed_methods, reason = "a test may")]
 
 use gjc_fsck::check;
-use gjc_fsck::finding::{Finding, Gauge, Outcome, Place};
+use gjc_fsck::finding::{Finding, Gauge, Outcome, Place, Severity};
 use gjc_fsck::render::human::{self, Layout};
 use gjc_fsck::render::{Excerpts, NoExcerpts, concise, json};
 use gjc_fsck::report::{Audit, Blobs, CheckedFor, FailOn, Report, Settings, UserReason, build};
@@ -129,6 +129,40 @@ fn warnings_alone_are_not_called_clean() {
     assert_eq!(first_line("json_syntax", &never), "✗ trouble found: 1 error");
 }
 
+/// A report of one finding on one transcript whose lenient and strict readers answer this.
+fn report_of(code: &str, lenient: &'static str, strict: &'static str, settings: &Settings) -> Report {
+    let verdicts = vec![("L", lenient.into()), ("S", strict.into())];
+    let outcomes = vec![Outcome { path: Arc::from("a"), verdicts, ..Outcome::default() }];
+    build(Audit { findings: vec![finding(code, place("a", Some(1)), "x")], outcomes, ..Audit::default() }, settings)
+}
+
+#[test]
+fn what_cannot_be_resumed_is_never_called_clean() {
+    let code = check::code("json_syntax").unwrap();
+    let lowered = Settings { overrides: vec![(code, Severity::Info)], ..Settings::default() };
+    let report = report_of("json_syntax", "loads 1 entry", "malformed", &lowered);
+    assert_eq!(report.summary.status, 0);
+    let text = human(&report, &NoExcerpts, Layout { colour: false, width: 100, quiet: true });
+    assert!(text.starts_with("✗ trouble found\n  1 of 1 transcript cannot be resumed\n"), "{text}");
+}
+
+#[test]
+fn no_fork_is_advised_of_a_file_of_which_nothing_is_loaded() {
+    let help = |lenient| report_of("json_syntax", lenient, "malformed", &Settings::default()).findings[0].help.clone();
+    assert!(help("loads 1 entry").contains("`gjc --fork PATH` makes"), "{}", help("loads 1 entry"));
+    assert!(help("[]").starts_with("A fork cannot help"), "{}", help("[]"));
+}
+
+#[test]
+fn a_lone_finding_is_not_advised_twice() {
+    let text = human(
+        &report_of("json_syntax", "loads 1 entry", "malformed", &Settings::default()),
+        &NoExcerpts,
+        Layout { colour: false, width: 100, quiet: false },
+    );
+    assert!(text.contains("help: Keep the original.") && !text.contains("Next"), "{text}");
+}
+
 #[test]
 fn colours_change_no_word() {
     let layout = |colour| Layout { colour, width: 100, quiet: false };
@@ -147,7 +181,7 @@ fn colours_change_no_word() {
 #[test]
 fn concise_is_one_line_a_finding() {
     let mut out = Vec::new();
-    concise::write(&report(), &mut out).unwrap();
+    concise::write(&report(), &NoExcerpts, &mut out).unwrap();
     insta::assert_snapshot!(String::from_utf8(out).unwrap());
 }
 

@@ -146,7 +146,7 @@ pub fn binding_detail(fault: &binding::Fault) -> String {
         Fault::NotJson => "the binding is not JSON".to_owned(),
         Fault::Shape(field) => format!("the binding's {field} is wrong"),
         Fault::Conflict(fields) => format!("the binding belongs to another workspace: {}", fields.join(", ")),
-        Fault::NotCanonical => "the binding is not written in the canonical form".to_owned(),
+        Fault::NotCanonical(difference) => format!("the binding is not written in the canonical form: {difference}"),
     }
 }
 

@@ -26,7 +26,7 @@ pub static BINDING_INVALID: Code = Code {
     verdict: "resolve, prepare, list, open refuse; discovery `managed_gc_scope_authority_mismatch`",
     summary: "The binding file of a scope cannot be used.",
     gjc: "gjc refuses the workspace: its sessions are neither listed nor resumed nor started. 0.17's garbage collection refuses the whole profile.",
-    help: "The transcripts are intact. With gjc stopped, restore the binding file from a backup, or write its content again in the exact canonical form that the message names. Never remove the scope.",
+    help: "The transcripts are intact. With gjc stopped, restore the binding file from a backup, or write it anew: `gjc-fsck scope --canonical WORKSPACE` prints the exact text behind `binding`, and one line feed ends it. Never remove the scope.",
     section: "02 §3.2",
     ..AREA
 };

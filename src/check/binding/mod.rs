@@ -71,8 +71,10 @@ fn judge_file(site: &Site<'_>, scope: &Scope, sink: &mut dyn Sink) -> Option<Bin
         Fault::NotJson => invalid(site, scope, 2, "The file is not one JSON text in UTF-8.", sink),
         Fault::Shape("not an object") => invalid(site, scope, 3, "The file is JSON, but not an object.", sink),
         Fault::Shape(field) => invalid(site, scope, 3, &format!("`{field}` is missing or wrong."), sink),
-        Fault::Conflict(_) | Fault::NotCanonical => {
-            invalid(site, scope, 5, "The text says the right things but is not byte for byte what gjc writes.", sink);
+        Fault::Conflict(_) => invalid(site, scope, 4, "The text belongs to another workspace.", sink),
+        Fault::NotCanonical(difference) => {
+            let what = format!("The text says the right things but is not byte for byte what gjc writes: {difference}.");
+            invalid(site, scope, 5, &what, sink);
         }
     }
     None
@@ -80,7 +82,7 @@ fn judge_file(site: &Site<'_>, scope: &Scope, sink: &mut dyn Sink) -> Option<Bin
 
 fn invalid(site: &Site<'_>, scope: &Scope, step: u8, what: &str, sink: &mut dyn Sink) {
     let place = site.place(&scope.directory.path.join(BINDING));
-    sink.push(Finding::new(&codes::BINDING_INVALID, place, format!("Refused at step {step}: {what}")));
+    sink.push(Finding::new(&codes::BINDING_INVALID, place, format!("{what} (Binding check, step {step} of 5.)")));
 }
 
 fn conflict(site: &Site<'_>, scope: &Scope, binding: &Binding, fields: &[&str], sink: &mut dyn Sink) {

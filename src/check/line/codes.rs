@@ -61,7 +61,7 @@ pub static JSON_SYNTAX: Code = Code {
     verdict: "S, M, R `malformed`; L drops the line, or what follows its first complete value",
     summary: "A line is not valid JSON.",
     gjc: "gjc refuses to resume the session (`malformed`). Its lenient loader drops the line, or what follows its first complete value, and everything that depends on it loses its parent.",
-    help: "Keep the original. Look at the line: it is usually a torn write or a manual edit. `gjc --fork PATH` makes a new session from every record that parses; or mend the line in a copy.",
+    help: "Keep the original. Look at the line: it is usually a torn write or a manual edit. `gjc --fork PATH` makes a new session from every record that parses; or mend the line in a copy. If the line goes, its child entry loses its parent: let its `parentId` name the last entry before the damage.",
     section: "01 §2.1, §2.3.6",
     ..AREA
 };
@@ -109,7 +109,7 @@ pub static FUSED_LINE: Code = Code {
     verdict: "S `malformed`; L drops both records",
     summary: "A record broke off, and the next one was written onto the same line.",
     gjc: "gjc refuses to resume the session (`malformed`). The lenient loader drops both records.",
-    help: "Back up the file. The complete record begins at the column named: put a line end before it and remove the torn beginning. Only the torn record is lost; a fork would lose both.",
+    help: "Back up the file. The complete record begins at the column named: put a line end before it, remove the torn beginning, and let its `parentId` name the last entry before the damage (version 1 has none), else the history before it is cut off. Only the torn record is lost; a fork would lose both.",
     section: "01 §2.1; field O2",
     ..AREA
 };
@@ -133,7 +133,7 @@ pub static LENIENT_SWALLOW: Code = Code {
     verdict: "S `malformed`; L loses those records",
     summary: "An unfinished record swallows complete records on the lines that follow.",
     gjc: "gjc refuses to resume the session (`malformed`). The lenient loader reads the following records as part of the torn one, so they disappear without notice.",
-    help: "Do not fork the file as it is. Back it up, remove or complete the torn line named here, and check again: the swallowed records are intact.",
+    help: "Do not fork the file as it is. Back it up, complete or remove the torn line named here, and check again: the swallowed records are intact. If you remove it, look at the entry that names it as parent: let its `parentId` name the last entry before the damage.",
     section: "01 §2.1.5",
     ..AREA
 };
@@ -145,7 +145,7 @@ pub static NUL_RUN: Code = Code {
     verdict: "S `malformed`; L drops the line, or what follows its first complete value",
     summary: "A line holds NUL bytes, as a crash or a full disk leaves them.",
     gjc: "gjc refuses to resume the session (`malformed`). The lenient loader drops the line, or what follows its first complete value.",
-    help: "Back up the file. If a complete record follows the NUL bytes, remove only those bytes; else remove the line. Check the disk and the file system as well.",
+    help: "Back up the file. If a complete record follows the NUL bytes, remove only those bytes; else remove the line. If an entry behind then lacks its parent, let its `parentId` name the last entry before the damage. Check the disk and the file system as well.",
     section: "01 §2.1; field S2",
     ..AREA
 };

@@ -68,7 +68,7 @@ pub static AGENT_DIR_MISSING: Code = Code {
     severity: Severity::Error,
     fatal: true,
     verdict: "nothing was checked; exit bit 8; for a dangling symlink gjc lists nothing and prepare fails",
-    summary: "The directory to check does not exist, is no directory, or is a dangling symlink.",
+    summary: "The directory to check does not exist, is no directory or a dangling symlink, or holds nothing to check.",
     gjc: "gjc creates its agent directory at the first start. With a dangling symlink it lists no session, and starting one fails.",
     help: "Name the agent directory: `gjc-fsck PATH`, or set GJC_CODING_AGENT_DIR as gjc does. If the symlink's target is on a disk that is not mounted, mount it first.",
     section: "02 §1.1; 02a.20",
@@ -133,7 +133,7 @@ pub static CONFIG_UNKNOWN_KEY: Code = Code {
     verdict: "the key has no effect",
     summary: "The file `gjc-fsck.toml` holds a key or a code that this version does not know.",
     gjc: "gjc does not read this file. The key has no effect on the check.",
-    help: "Correct the spelling (`gjc-fsck codes` lists the codes), remove the key, or use the newer gjc-fsck that it was written for.",
+    help: "Nothing yet: this version reads no `gjc-fsck.toml` and never reports this code. It is kept for a later version.",
     section: "issue 06 §5",
     ..AREA
 };
@@ -145,7 +145,7 @@ pub static BASELINE_ENTRY_STALE: Code = Code {
     verdict: "none; the gate fails",
     summary: "An entry of the baseline or of the skip list matched nothing in this run.",
     gjc: "gjc does not read baselines; this concerns only your own gate, which fails so that old exceptions do not pile up.",
-    help: "Remove the entry from the list. If it should still match, check that its path and fingerprint are those of the current report.",
+    help: "Nothing yet: this version reads no baseline and no skip list, and never reports this code. It is kept for a later version.",
     section: "issue 06 §5",
     ..AREA
 };

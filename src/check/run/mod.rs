@@ -118,6 +118,12 @@ pub struct Progress {
     pub bytes: u64,
 }
 
+/// What gjc does about a path that the user named and that holds nothing of it.
+const NOT_ASKED: &str = "Nothing: no session storage of gjc was found here.";
+/// What to do about it.
+const NAME_SOMETHING: &str = "Check the spelling: `gjc-fsck PATH` takes an agent directory, a scope, a folder of transcripts or a \
+                              transcript (a file whose name ends in .jsonl).";
+
 /// Stack of a worker thread.
 const STACK: usize = 16 << 20;
 
@@ -317,6 +323,10 @@ impl<'a> Checker<'a> {
         work.settle(&mut part);
         agent::unlisted(&site, &mut part);
         referenced_blobs(&site, &mut part);
+        if shape == Shape::Folder && part.transcripts.is_empty() && part.findings.is_empty() {
+            let message = format!("Nothing to check in {}: no transcript, scope or agent directory found.", self.name);
+            part.push(Finding::new(&codes::AGENT_DIR_MISSING, site.place(&real), message).gjc(NOT_ASKED).help(NAME_SOMETHING));
+        }
         // Owners and modes matter in managed storage; a folder of transcripts belongs to whom it may.
         part.speaks_for = (shape != Shape::Folder).then_some(speaks_for);
         part
@@ -374,12 +384,16 @@ impl<'a> Checker<'a> {
             (true, Errno::NOENT) => (&codes::MISSING, format!("No transcript: {what}.")),
             (true, _) => (&codes::READ_FAILED, format!("The transcript cannot be read: {} answers {}.", error.op, error.token())),
             (false, _) if gone => {
-                let message = format!("No directory to check: {what}. Name an agent directory as PATH, or set GJC_CODING_AGENT_DIR.");
-                (&codes::AGENT_DIR_MISSING, message)
+                let hint = if own { " Name an agent directory as PATH, or set GJC_CODING_AGENT_DIR." } else { "" };
+                (&codes::AGENT_DIR_MISSING, format!("No directory to check: {what}.{hint}"))
             }
             _ => (&codes::OBJECT_UNREADABLE, format!("Not judged: {} answers {}.", error.op, error.token())),
         };
-        part.push(Finding::new(code, site.place(path), message));
+        let mut finding = Finding::new(code, site.place(path), message);
+        if *code == codes::AGENT_DIR_MISSING && !own {
+            finding = finding.gjc(NOT_ASKED).help(NAME_SOMETHING);
+        }
+        part.push(finding);
         part
     }
 

@@ -403,7 +403,10 @@ fn what_is_not_there() {
     assert_eq!(own("/file"), ["sessions_root_unavailable ."]);
     fs.directory("/empty");
     assert_eq!(own("/empty"), NOTHING);
-    assert_eq!(at("/empty"), NOTHING);
+    assert_eq!(at("/empty"), ["agent_dir_missing ."], "a named folder that holds nothing may be a slip");
+    fs.file("/texts/notes.txt", b"hello");
+    let run = checked(&fs, "/texts", &options());
+    assert_eq!(run.findings[0].message, "Nothing to check in /texts: no transcript, scope or agent directory found.");
 }
 
 #[test]
