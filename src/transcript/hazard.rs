@@ -5,8 +5,8 @@ use super::blobs::{self, REFERENCE_PREFIX};
 use super::entry::{EntryKind, Role};
 use crate::finding::{Difference, Release};
 use crate::json::{Kind, Value, View};
-use std::collections::BTreeMap;
-use std::ops::Bound;
+use std::borrow::Cow;
+use std::cmp::Ordering;
 
 /// A set of hazards of one entry.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -113,37 +113,74 @@ fn is_wrong<'v, V: View<'v>>(payload: V) -> bool {
         }
 }
 
-/// Paths longer than this are not followed: gjc writes none, and hostile ones would cost more than their length.
-const LONGEST_PATH: usize = 4096;
+/// The payloads of a marker that are taken (falsy ones are not), by path: whether each is wrong. Ordered by path.
+struct Payloads<'v>(Vec<(Cow<'v, [u8]>, bool)>);
+
+/// The payloads whose paths begin with the path of a value: a range of [`Payloads`], and the length of that path.
+#[derive(Clone, Copy)]
+struct Reach {
+    from: usize,
+    to: usize,
+    length: usize,
+}
+
+impl<'v> Payloads<'v> {
+    fn of<V: View<'v>>(evicted: V) -> Self {
+        let payloads = evicted.get("payloads").into_iter().flat_map(View::members);
+        let mut taken: Vec<_> = payloads.filter(|(_, payload)| payload.truthy()).map(|(path, payload)| (path, is_wrong(payload))).collect();
+        taken.sort_unstable();
+        Payloads(taken)
+    }
+    /// Narrows a reach to the paths that `order` calls equal; it must never decrease along the list.
+    fn narrow(&self, reach: Reach, length: usize, order: impl Fn(&[u8]) -> Ordering) -> Reach {
+        let paths = &self.0[reach.from..reach.to];
+        let from = reach.from + paths.partition_point(|(path, _)| order(path).is_lt());
+        let to = reach.from + paths.partition_point(|(path, _)| order(path).is_le());
+        Reach { from, to, length }
+    }
+    /// The payloads at and below the path `root`.
+    fn root(&self, root: &str) -> Reach {
+        let all = Reach { from: 0, to: self.0.len(), length: 0 };
+        self.narrow(all, root.len(), |path| path[..path.len().min(root.len())].cmp(root.as_bytes()))
+    }
+    /// The payloads at and below the member `key` of a value, without putting a path together.
+    fn below(&self, reach: Reach, key: &[u8]) -> Reach {
+        self.narrow(reach, reach.length + 1 + key.len(), |path| match path[reach.length..].split_first() {
+            None => Ordering::Less,
+            Some((b'.', rest)) => rest[..rest.len().min(key.len())].cmp(key),
+            Some((other, _)) => other.cmp(&b'.'),
+        })
+    }
+    /// Whether the payload at exactly this path is wrong; none when there is none.
+    fn at(&self, reach: Reach) -> Option<bool> {
+        self.0[reach.from..reach.to].first().filter(|(path, _)| path.len() == reach.length).map(|(_, wrong)| *wrong)
+    }
+    /// Whether the payload of this name is wrong; none when there is none.
+    fn named(&self, path: &[u8]) -> Option<bool> {
+        self.0.binary_search_by(|(known, _)| (**known).cmp(path)).ok().map(|at| self.0[at].1)
+    }
+}
 
 /// True when rehydrating the content of an entry takes a wrong payload: a value stands at its path, or an arguments
 /// sentinel names it. `root` is `message.content` or `custom_message.content`.
 fn meets_wrong_payload<'v, 'w, V: View<'v>, W: View<'w>>(evicted: V, root: &str, content: Option<W>) -> bool {
-    let payloads: BTreeMap<_, _> = match evicted.get("payloads") {
-        Some(payloads) => payloads.members().filter(|(_, p)| p.truthy()).map(|(path, p)| (path, is_wrong(p))).collect(),
-        None => return false,
-    };
-    // Values still to be looked at, with their path as long as a payload's path begins with it.
-    let mut pending = Vec::from_iter(content.map(|content| (content, Some(root.as_bytes().to_vec()))));
-    while let Some((value, path)) = pending.pop() {
+    let payloads = Payloads::of(evicted);
+    let mut pending = Vec::from_iter(content.map(|content| (content, payloads.root(root))));
+    while let Some((value, reach)) = pending.pop() {
         let sentinel = value.get("__gjcColdSpillArguments").and_then(View::as_bool) == Some(true);
         let named = if sentinel { value.str_member("refPath") } else { None };
-        let taken = path.as_deref().and_then(|path| payloads.get(path)).or_else(|| payloads.get(&*named?));
-        match taken {
+        match payloads.at(reach).or_else(|| payloads.named(&named?)) {
             Some(true) => return true,
             // The value is replaced; nothing in it is looked at.
             Some(false) => continue,
             None => {}
         }
-        let below = |segment: &[u8]| {
-            let longer = [path.as_deref()?, b".", segment].concat();
-            let next = payloads
-                .range::<[u8], _>((Bound::Included(&longer[..]), Bound::Unbounded))
-                .next()
-                .map(|(path, _)| path.starts_with(&longer));
-            (longer.len() <= LONGEST_PATH && next == Some(true)).then_some(longer)
-        };
-        pending.extend(value.items().enumerate().map(|(index, item)| (item, below(index.to_string().as_bytes()))));
+        let unreached = reach.from == reach.to;
+        let below = |key: &[u8]| if unreached { reach } else { payloads.below(reach, key) };
+        for (index, item) in value.items().enumerate() {
+            // Most values reach nothing: their places are not even numbered.
+            pending.push((item, if unreached { reach } else { below(index.to_string().as_bytes()) }));
+        }
         pending.extend(value.members().map(|(key, member)| (member, below(&key))));
     }
     false
@@ -233,6 +270,19 @@ mod tests {
             assert!(!evicted(r#"[{"text":"x"}]"#, &marker("custom_message.content.0.text", payload)), "{payload}");
         }
         assert!(evicted(r#"[{"arguments":{"__gjcColdSpillArguments":true,"refPath":"q"}}]"#, &marker("q", "{}")));
+        assert!(evicted("\"whole\"", &marker("custom_message.content", "{}")));
+        assert!(evicted(r#"[{"arguments":{"a.b":{"c":1}}}]"#, &marker("custom_message.content.0.arguments.a.b.c", "{}")));
+        for other in
+            ["custom_message.content.0.texts", "custom_message.content.0.tex", "custom_message.contents", "custom_message.content.00.text"]
+        {
+            assert!(!evicted(r#"[{"text":"x"}]"#, &marker(other, "{}")), "{other}");
+        }
+    }
+
+    #[test]
+    fn what_a_good_payload_replaces_is_not_looked_at() {
+        let payloads = r#"{"payloads":{"custom_message.content.0":{"ref":"blob:sha256:x"},"custom_message.content.0.text":{}}}"#;
+        assert!(!evicted(r#"[{"text":"x"}]"#, payloads));
     }
 
     #[test]
