@@ -98,14 +98,17 @@ impl Passes<'_> {
         if let Some(bounded) = bounded {
             outcome.verdicts.push(("R", bounded.map_or_else(|refused| refused.refusal.token(), |()| "opens").into()));
         }
+        let managed = managed.finish(encoding);
         if source.managed {
-            let answer = if managed.finish(encoding).is_ok() { "opens" } else { "malformed" };
-            outcome.verdicts.push(("M", answer.into()));
+            outcome.verdicts.push(("M", if managed.is_ok() { "opens" } else { "malformed" }.into()));
         }
         if encoding != Encoding::Utf16Le && size > 0 {
             outcome.verdicts.extend(first_line_answers(&first_line.0, outcome.id.as_deref(), options.release));
         }
         verdict::unexplained(source, &inspected.verdict, sink);
+        if source.managed {
+            verdict::unexplained_managed(source, managed, sink);
+        }
         outcome
     }
 }

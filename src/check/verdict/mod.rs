@@ -4,10 +4,11 @@
 pub mod codes;
 
 use super::transcript::Source;
-use super::{entry, header, line, migrate};
+use super::{entry, header, line, migrate, size};
 use crate::check::dialect;
 use crate::finding::{Code, Finding, Gauge, Sink};
 use crate::transcript::inspect::{Reason, Verdict};
+use crate::transcript::readers::managed::Malformed;
 use std::sync::Arc;
 
 /// The codes whose verdict column says that reader S answers `malformed` (spec 05, 05a).
@@ -40,29 +41,61 @@ pub static STRICT_MALFORMED: &[&Code] = &[
     &dialect::codes::FOREIGN_TITLE_RECORD,
 ];
 
-/// A sink that notes whether something explains a `malformed`.
+/// The codes that explain why reader M answers `malformed`: a line that it does not accept, or no header first. The
+/// verdict column of spec 05 names S alone for most of them; M refuses the same lines (spec 01 §2.8).
+pub static MANAGED_MALFORMED: &[&Code] = &[
+    &line::codes::INVALID_UTF8,
+    &line::codes::UTF8_BOM_REPEATED,
+    &line::codes::UTF16_BOM,
+    &line::codes::JSON_SYNTAX,
+    &line::codes::WHITESPACE_ONLY_LINE,
+    &line::codes::TRUNCATED_LAST_LINE,
+    &line::codes::GLUED_RECORDS,
+    &line::codes::FUSED_LINE,
+    &line::codes::RECORD_SPANS_LINES,
+    &line::codes::LENIENT_SWALLOW,
+    &line::codes::NUL_RUN,
+    &line::codes::CONFLICT_MARKERS,
+    &line::codes::CRLF_BLANK_LINE,
+    &size::codes::LINE_TOO_LONG,
+    &header::codes::EMPTY_TRANSCRIPT,
+    &header::codes::HEADER_NOT_FIRST,
+    &dialect::codes::NOT_A_SESSION,
+    &dialect::codes::FOREIGN_TITLE_RECORD,
+    // Only for its `id`: a header without `cwd` or `timestamp` is no matter of M.
+    &header::codes::HEADER_INVALID,
+    // What nothing else explains, such as a patch in front of the header.
+    &codes::MALFORMED,
+];
+
+/// A sink that notes whether something explains a `malformed`, of S and of M.
 pub struct Watch<'w> {
     inner: &'w mut dyn Sink,
     malformed: bool,
+    managed: bool,
 }
 
 impl<'w> Watch<'w> {
     /// Passes everything on to `inner`.
     pub fn new(inner: &'w mut dyn Sink) -> Self {
-        Watch { inner, malformed: false }
+        Watch { inner, malformed: false, managed: false }
+    }
+    fn note(&mut self, code: &'static Code) {
+        self.malformed |= STRICT_MALFORMED.contains(&code);
+        self.managed |= MANAGED_MALFORMED.contains(&code);
     }
 }
 
 impl Sink for Watch<'_> {
     fn push(&mut self, finding: Finding) {
-        self.malformed |= STRICT_MALFORMED.contains(&finding.code);
+        self.note(finding.code);
         self.inner.push(finding);
     }
     fn gauge(&mut self, gauge: Gauge) {
         self.inner.gauge(gauge);
     }
     fn further(&mut self, code: &'static Code, path: &Arc<str>, count: u64) {
-        self.malformed |= STRICT_MALFORMED.contains(&code);
+        self.note(code);
         self.inner.further(code, path, count);
     }
 }
@@ -75,4 +108,21 @@ pub fn unexplained(source: &Source, verdict: &Verdict, sink: &mut Watch<'_>) {
         let message = format!("gjc refuses the file: {cause:?}.");
         sink.push(Finding::new(&codes::MALFORMED, source.file(), message));
     }
+}
+
+/// Reports `malformed` when reader M refuses the file and nothing that was pushed explains it: the session cannot be
+/// opened for writing from managed storage, though the strict inspection may accept it.
+pub fn unexplained_managed(source: &Source, answer: Result<(), Malformed>, sink: &mut Watch<'_>) {
+    let Err(cause) = answer else { return };
+    if sink.managed {
+        return;
+    }
+    let (line, what) = match cause {
+        Malformed::LineTooLong(line) => (line, "its line is too long"),
+        Malformed::Utf8(line) => (line, "its line is no UTF-8"),
+        Malformed::Syntax(line) => (line, "its line is not one JSON value"),
+        Malformed::Header => (1, "the first line with content is no header with an `id`"),
+    };
+    let message = format!("gjc cannot open the session for writing from managed storage: {what}.");
+    sink.push(Finding::new(&codes::MALFORMED, source.line(line), message));
 }
