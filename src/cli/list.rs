@@ -7,6 +7,7 @@ use crate::agent::predict;
 use crate::agent::world::World;
 use crate::fsys::Real;
 use crate::fsys::host::ThisHost;
+use crate::render::style::plain;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `list`.
@@ -196,7 +197,7 @@ fn text(answer: &Answer) -> String {
     use std::fmt::Write;
     let mut out = String::new();
     // Writing to a String cannot fail.
-    let mut line = |text: String| _ = writeln!(out, "{text}");
+    let mut line = |text: String| _ = writeln!(out, "{}", plain(&text));
     for workspace in &answer.workspaces {
         line(workspace.workspace.clone());
         if let Some(refused) = &workspace.refused {

@@ -5,6 +5,7 @@ use super::{Console, Failure, Status};
 use crate::agent::identity::{self, Identity, Platform};
 use crate::agent::{binding, legacy, locate};
 use crate::fsys::{Fs, Real};
+use crate::render::style::plain;
 use data_encoding::HEXLOWER;
 use std::path::{Path, PathBuf};
 
@@ -55,14 +56,14 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     }
     writeln!(out, "{}", answer.directory_name)?;
     writeln!(out)?;
-    writeln!(out, "workspace  {}", answer.canonical_path)?;
+    writeln!(out, "workspace  {}", plain(&answer.canonical_path))?;
     writeln!(out, "identity   {}, version {}", answer.platform, answer.identity_version)?;
     writeln!(out, "digest     {}", answer.identity_digest)?;
     writeln!(out, "sha256     {}", answer.sha256)?;
-    writeln!(out, "directory  {}", answer.directory.as_deref().unwrap_or("(unknown: no home directory can be trusted)"))?;
-    writeln!(out, "binding    {}", answer.binding.trim_end())?;
+    writeln!(out, "directory  {}", plain(answer.directory.as_deref().unwrap_or("(unknown: no home directory can be trusted)")))?;
+    writeln!(out, "binding    {}", plain(answer.binding.trim_end()))?;
     for (index, name) in answer.legacy_names.iter().enumerate() {
-        writeln!(out, "{:<9}  {name}", if index == 0 { "legacy" } else { "" })?;
+        writeln!(out, "{:<9}  {}", if index == 0 { "legacy" } else { "" }, plain(name))?;
     }
     Ok(Status::CLEAN)
 }

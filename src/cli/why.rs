@@ -5,6 +5,7 @@ use super::{Console, Failure, Status};
 use crate::agent::why::{Chain, why};
 use crate::fsys::Real;
 use crate::fsys::host::ThisHost;
+use crate::render::style::plain;
 use std::path::PathBuf;
 
 /// Arguments of `why`.
@@ -45,7 +46,7 @@ pub fn text(chain: &Chain) -> String {
     use std::fmt::Write;
     let mut out = String::new();
     // Writing to a String cannot fail.
-    let mut line = |text: String| _ = writeln!(out, "{text}");
+    let mut line = |text: String| _ = writeln!(out, "{}", plain(&text));
     line(chain.path.clone().unwrap_or_else(|| chain.asked.clone()));
     for step in &chain.steps {
         let mark = if step.turns_away { "✗" } else { "✓" };

@@ -58,3 +58,20 @@ fn a_report_never_takes_the_place_of_the_file_that_is_checked() {
     assert_eq!(fs::read_to_string(&file).unwrap(), "precious\n");
     assert_eq!(fs::read_to_string(&link).unwrap(), "precious\n");
 }
+
+#[test]
+fn names_of_a_tree_do_not_obey_the_terminal_in_any_listing() {
+    let folder = tempfile::tempdir().unwrap();
+    let legacy = folder.path().join("agent/sessions/--home-x--");
+    let workspace = folder.path().join("w\u{1b}[2J");
+    fs::create_dir_all(&legacy).unwrap();
+    fs::create_dir(&workspace).unwrap();
+    fs::write(legacy.join("a\u{1b}[2J\r.jsonl"), "{}\n").unwrap();
+    let agent = folder.path().join("agent");
+    let (agent, workspace) = (agent.to_str().unwrap(), workspace.to_str().unwrap());
+    for command in [&["list", "--all", "--agent-dir", agent][..], &["why", "--agent-dir", agent, "a\u{1b}[2J"], &["scope", workspace]] {
+        let output = run(command);
+        assert!(!out(&output).is_empty(), "{command:?}: {}", err(&output));
+        assert!(!out(&output).contains(|c: char| c.is_control() && c != '\n'), "{command:?}: {:?}", out(&output));
+    }
+}
