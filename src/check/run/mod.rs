@@ -280,6 +280,14 @@ impl<'a> Checker<'a> {
             Ok(found) => found,
             Err(error) => return self.absent(path, &error, false),
         };
+        if meta.kind.is_special() {
+            // What the user names is meant to be a transcript: gjc fails to read it, and here it is not even opened.
+            let mut part = Part::default();
+            let message = format!("The transcript is a {}; it was not opened.", meta.kind.noun());
+            let site = Site { prefix: self.name, ..self.site(&real, self.options.uid) };
+            part.push(Finding::new(&codes::READ_FAILED, site.place(&real), message));
+            return part;
+        }
         if meta.kind != Kind::Directory {
             let mut part = self.transcript(&real);
             if meta.kind.is_special() {

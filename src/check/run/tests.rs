@@ -417,7 +417,7 @@ fn a_transcript_that_is_no_file() {
     }
     let fs = Memory::new();
     fs.special("/pipe", Kind::Fifo);
-    assert_eq!(found_in(&checked(&fs, "/pipe", &options())), ["special_file /pipe"]);
+    assert_eq!(found_in(&checked(&fs, "/pipe", &options())), ["read_failed /pipe"]);
 }
 
 #[test]
