@@ -144,6 +144,9 @@ impl Read for Watched<'_> {
     }
 }
 
+/// First allocation of a capture.
+const ROOM: u64 = 64 * 1024;
+
 /// Captures a file as gjc does (spec 02 §4.5). Memory is bounded by the bound and by what is really there.
 pub fn capture(fs: &dyn Fs, path: &Path, bound: Bound) -> std::result::Result<Captured, Refusal> {
     let mut watched = Watched::open(fs, path)?;
@@ -161,9 +164,10 @@ pub fn capture(fs: &dyn Fs, path: &Path, bound: Bound) -> std::result::Result<Ca
         Bound::AtMost(_) | Bound::Ceiling(_) => Ok(meta.size),
     };
     let read = wanted.and_then(|wanted| {
-        let mut bytes = Vec::new();
         // One byte more than was promised shows growth even where the clock is too coarse to.
         let take = if wanted < meta.size { wanted } else { wanted + 1 };
+        // Room for what small files hold; a claim of more is believed as it comes.
+        let mut bytes = Vec::with_capacity(usize::try_from(take.min(ROOM)).unwrap_or_default());
         (&mut watched).take(take).read_to_end(&mut bytes).map_err(|e| Refusal::Failed(watched.read_error(&e)))?;
         if bytes.len() as u64 == wanted { Ok(bytes) } else { Err(Refusal::Changed(vec!["size"])) }
     });

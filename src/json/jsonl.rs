@@ -162,6 +162,8 @@ pub enum Event<'w> {
 /// one undecided value covers.
 pub struct Lines<R> {
     input: R,
+    /// Least room of a read.
+    chunk: usize,
     /// The window; `at..filled` is not consumed yet.
     window: Vec<u8>,
     at: usize,
@@ -201,8 +203,21 @@ const CHUNK: usize = 256 * 1024;
 impl<R: Read> Lines<R> {
     /// Begins to read. Nothing is read before the first event is asked for.
     pub fn new(input: R) -> Self {
+        Self::with_chunk(input, CHUNK)
+    }
+
+    /// The same for an input of about this many bytes: a small file gets a small window, which a check of a hundred
+    /// thousand small files can tell.
+    pub fn expecting(input: R, size: u64) -> Self {
+        // One byte more than the file has, so that its end is seen without growing.
+        let chunk = usize::try_from(size).unwrap_or(CHUNK).saturating_add(1).clamp(64, CHUNK);
+        Self::with_chunk(input, chunk)
+    }
+
+    fn with_chunk(input: R, chunk: usize) -> Self {
         Lines {
             input,
+            chunk,
             window: Vec::new(),
             at: 0,
             filled: 0,
@@ -251,7 +266,7 @@ impl<R: Read> Lines<R> {
             self.at = 0;
         }
         // Grow by doubling, so that an undecided value is scanned O(log n) times.
-        let want = CHUNK.max(self.filled);
+        let want = self.chunk.max(self.filled);
         if self.window.len() < self.filled + want {
             // Fresh zeroed memory costs nothing until it is touched, which small files never do.
             let mut grown = vec![0; self.filled + want];
@@ -499,7 +514,10 @@ mod tests {
     }
 
     fn values_of(input: impl Read) -> Vec<String> {
-        let mut lines = Lines::new(input);
+        values(Lines::new(input))
+    }
+
+    fn values(mut lines: Lines<impl Read>) -> Vec<String> {
         let mut values = Vec::new();
         while let Some(event) = lines.next().unwrap() {
             if let Event::Value(found) = event {
@@ -507,6 +525,16 @@ mod tests {
             }
         }
         values
+    }
+
+    #[test]
+    fn what_size_is_expected_makes_no_difference() {
+        let text = format!("{{\"a\":1}}\n\n{{\"b\":\n2}} x\n\"{}\"\n[1", "é".repeat(300));
+        let plain = values_of(text.as_bytes());
+        assert!(plain.len() > 2);
+        for size in [0, 1, 63, 64, text.len() as u64 - 1, text.len() as u64, text.len() as u64 + 1, u64::MAX] {
+            assert_eq!(values(Lines::expecting(text.as_bytes(), size)), plain, "{size}");
+        }
     }
 
     fn values(text: &str) -> Vec<String> {

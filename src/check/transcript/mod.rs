@@ -145,7 +145,10 @@ pub struct Counts {
 /// The input's own: then nothing is claimed about what was not read, and the findings so far stand.
 pub fn check<R: Read>(input: R, options: &Options<'_>, sink: &mut dyn Sink) -> io::Result<Outcome> {
     let source = Source { path: Arc::clone(&options.path), managed: options.storage == Storage::Managed };
-    let mut lines = Lines::new(input);
+    let mut lines = match options.size {
+        Some(size) => Lines::expecting(input, size),
+        None => Lines::new(input),
+    };
     let mut passes = Passes::new(&source, options, lines.sniff()?);
     let mut sink = Watch::new(sink);
     while let Some(event) = lines.next()? {
