@@ -514,10 +514,10 @@ mod tests {
     }
 
     fn values_of(input: impl Read) -> Vec<String> {
-        values(Lines::new(input))
+        values_from(Lines::new(input))
     }
 
-    fn values(mut lines: Lines<impl Read>) -> Vec<String> {
+    fn values_from(mut lines: Lines<impl Read>) -> Vec<String> {
         let mut values = Vec::new();
         while let Some(event) = lines.next().unwrap() {
             if let Event::Value(found) = event {
@@ -533,7 +533,7 @@ mod tests {
         let plain = values_of(text.as_bytes());
         assert!(plain.len() > 2);
         for size in [0, 1, 63, 64, text.len() as u64 - 1, text.len() as u64, text.len() as u64 + 1, u64::MAX] {
-            assert_eq!(values(Lines::expecting(text.as_bytes(), size)), plain, "{size}");
+            assert_eq!(values_from(Lines::expecting(text.as_bytes(), size)), plain, "{size}");
         }
     }
 
