@@ -144,9 +144,10 @@ pub fn check(
             sink.push(finding.related("cause", cause.clone()));
         }
     }
+    let indexed: HashSet<usize> = migrated.boundaries.iter().map(|boundary| boundary.compaction).collect();
     for Reference { entry, target, pointer } in &references.0 {
         // An index beats an explicit id.
-        let by_index = *pointer == "/firstKeptEntryId" && migrated.boundaries.iter().any(|boundary| boundary.compaction == *entry);
+        let by_index = *pointer == "/firstKeptEntryId" && indexed.contains(entry);
         if !by_index && loaded.ids.find(target).is_some_and(|id| old.contains(&id)) {
             explained.references.insert(*entry);
             let message = format!("It names the old id `{}`; migration gives every entry a new one.", shortened(&wtf8_lossy(target)));

@@ -30,7 +30,7 @@ pub struct PatchPass<'s> {
     source: &'s Source,
     release: Release,
     /// Findings wait until it is known that the file loads.
-    findings: Vec<Finding>,
+    findings: Held,
     /// The header is star capable (0.17).
     star_capable: bool,
     /// The record before this one is a valid header patch with `starred`.
@@ -50,7 +50,7 @@ impl<'s> PatchPass<'s> {
         PatchPass {
             source,
             release,
-            findings: Vec::new(),
+            findings: Held::default(),
             star_capable: false,
             after_star: false,
             unchecked: None,
@@ -83,7 +83,8 @@ impl<'s> PatchPass<'s> {
     fn push(&mut self, found: &Found<'_>, code: &'static Code, pointer: Option<&str>, message: String) {
         let entry = found.node.str_member("entryId").map(|id| wtf8_lossy(&id));
         let place = Place { pointer: pointer.map(str::to_owned), entry, ..self.source.found(found) };
-        self.findings.push(Finding::new(code, place, message));
+        // Of no entry: nothing replaces what a patch record is.
+        self.findings.push(0, false, Finding::new(code, place, message));
     }
 
     fn header_patched(&mut self, found: &Found<'_>, star_ignored: bool, after_star: bool) {
@@ -150,7 +151,7 @@ impl<'s> PatchPass<'s> {
         if !loads {
             return None;
         }
-        self.findings.into_iter().for_each(|finding| sink.push(finding));
+        self.findings.release(sink, |_, _| false);
         if let Some((place, times)) = self.unchecked {
             let message = format!("{} not preceded by a star patch.", count(times, "title or cwd patch is", "title or cwd patches are"));
             sink.push(Finding::new(&codes::STAR_CHECKPOINT_MISSING, place, message));
