@@ -190,6 +190,24 @@ mod tests {
     }
 
     #[test]
+    fn a_text_that_is_not_canonical_says_what_differs() {
+        let identity = identity(Platform::Posix, "/work/pi");
+        let canonical = String::from_utf8(canonical_text(&identity)).unwrap();
+        let body = canonical.trim_end();
+        let said = |text: &str| match parse(text.as_bytes()).unwrap().belongs_to(&identity) {
+            Err(Fault::NotCanonical(difference)) => difference,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(said(body), "the line feed at the end is missing");
+        assert_eq!(said(&format!("{body}\r\n")), "the line ends in CR LF instead of LF");
+        assert_eq!(said(&format!("{canonical}\n")), "something follows from byte 177 on");
+        assert_eq!(
+            said(&canonical.replacen('{', "{ ", 1)),
+            "from byte 2 on it is ` \"schemaVersion\":1,\"layo` instead of `\"schemaVersion\":1,\"layou`"
+        );
+    }
+
+    #[test]
     fn the_three_examples_of_the_spec() {
         let examples = [
             (Platform::Posix, "/work/pi", 176, "6ec751cd630e802c577d6c44eeea67147148971c84928459634c9b0d441488ed"),

@@ -6,6 +6,9 @@ use crate::report::settings::FailOn;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
+/// Heading of the options that only `check` and `demo` look at.
+const OF_THE_CHECK: &str = "Options of check and demo (without effect elsewhere)";
+
 /// Options of every command.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Options of every command")]
@@ -14,13 +17,13 @@ pub struct Options {
     #[arg(long, global = true, value_enum, default_value_t = Format::Human, value_name = "FORMAT")]
     pub format: Format,
     /// Also write the report in this format to this file (may be given several times)
-    #[arg(long, global = true, value_parser = output_file, value_name = "FORMAT=FILE")]
+    #[arg(long, global = true, help_heading = OF_THE_CHECK, value_parser = output_file, value_name = "FORMAT=FILE")]
     pub output: Vec<OutputFile>,
     /// Lowest severity that sets exit bit 4
-    #[arg(long, global = true, value_enum, default_value_t = FailOn::Error, value_name = "LEVEL")]
+    #[arg(long, global = true, help_heading = OF_THE_CHECK, value_enum, default_value_t = FailOn::Error, value_name = "LEVEL")]
     pub fail_on: FailOn,
     /// Report a code at another severity (may be given several times); a fatal code cannot be lowered
-    #[arg(long, global = true, value_parser = severity_override, value_name = "CODE=LEVEL")]
+    #[arg(long, global = true, help_heading = OF_THE_CHECK, value_parser = severity_override, value_name = "CODE=LEVEL")]
     pub severity: Vec<SeverityOverride>,
     /// Release of gjc whose behaviour is asked for
     #[arg(long, global = true, value_parser = release, default_value = "0.17", value_name = "RELEASE")]
@@ -32,10 +35,10 @@ pub struct Options {
     #[arg(long, global = true, value_name = "UID")]
     pub as_uid: Option<u32>,
     /// Judge a copied agent directory as if it lay at this path
-    #[arg(long, global = true, value_name = "PATH")]
+    #[arg(long, global = true, help_heading = OF_THE_CHECK, value_name = "PATH")]
     pub assume_root: Option<PathBuf>,
     /// Number of threads (default: one per core)
-    #[arg(long, global = true, value_parser = clap::value_parser!(u16).range(1..=1024), value_name = "N")]
+    #[arg(long, global = true, help_heading = OF_THE_CHECK, value_parser = clap::value_parser!(u16).range(1..=1024), value_name = "N")]
     pub jobs: Option<u16>,
     /// No progress and no notes; the human format shows errors only
     #[arg(long, short, global = true)]
