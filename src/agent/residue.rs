@@ -370,9 +370,8 @@ fn gjc_name(name: &[u8]) -> Option<Residue<'_>> {
 fn replace_cleanup(rest: &[u8]) -> Option<Residue<'_>> {
     let text = std::str::from_utf8(rest).ok()?.strip_suffix(".json")?;
     if let Some((predecessor, receipt)) = text.split_once("-receipt-") {
-        return match (signed_hex_pair(predecessor)?, signed_hex_pair(receipt)?) {
-            (predecessor, receipt) => Some(Residue::ReplaceReceiptCanonical { predecessor, receipt }),
-        };
+        let (predecessor, receipt) = (signed_hex_pair(predecessor)?, signed_hex_pair(receipt)?);
+        return Some(Residue::ReplaceReceiptCanonical { predecessor, receipt });
     }
     if let Some(predecessor) = signed_hex_pair(text) {
         return Some(Residue::ReplaceReceiptV1 { predecessor, canonical: true });
@@ -476,18 +475,9 @@ fn plain_name(name: &[u8]) -> Option<Residue<'_>> {
         let primary = split_last_dot(rest).map(|(left, _)| left).filter(|left| !left.is_empty() && left.ends_with(b".jsonl"));
         return Some(Residue::Backup { primary });
     }
-    let at = memchr::memmem::find(name, b".jsonl.spill.")?;
-    let (transcript, rest) = name.split_at(at + b".jsonl".len());
-    is_spill_rest(rest.strip_prefix(b".spill.")?).then_some(Residue::Spill { transcript })
-}
-
-/// The closed list of endings behind `.spill.` (spec 02 §1.3).
-fn is_spill_rest(rest: &[u8]) -> bool {
-    const WHOLE: [&[u8]; 4] = [b"idx", b"tail", b"commit", b"buckets"];
-    const PREFIXES: [&[u8]; 7] = [b"build-", b"dict-", b"capture-", b"fork-", b"overlay-", b"parent-", b"metadata-"];
-    WHOLE.contains(&rest)
-        || PREFIXES.iter().any(|prefix| rest.len() > prefix.len() && rest.starts_with(prefix))
-        || (rest.len() > 4 && rest.ends_with(b".tmp"))
+    let at = memchr::memmem::rfind(name, b".jsonl.spill.")?;
+    let transcript = name.get(..at + b".jsonl".len())?;
+    super::layout::is_spill_name(name).then_some(Residue::Spill { transcript })
 }
 
 fn split_last_dot(name: &[u8]) -> Option<(&[u8], &[u8])> {

@@ -72,23 +72,9 @@ impl Scope {
 }
 
 impl World<'_> {
-    /// The deepest existing ancestor directory replaced by its real path, the missing tail appended unchanged
-    /// (spec 02 §2.4). A failure other than absence or "no directory" leaves the path unchanged.
+    /// A storage root as gjc canonicalises it (spec 02 §2.4).
     pub fn canonical_root(&self, path: &Path) -> PathBuf {
-        use super::identity::{NoIdentity, posix};
-        for ancestor in path.ancestors() {
-            match posix(self.fs, &self.current_dir, ancestor) {
-                Ok(identity) => {
-                    let tail = path.strip_prefix(ancestor).unwrap_or(Path::new(""));
-                    let canonical = PathBuf::from(identity.canonical_path);
-                    // `join` with an empty tail would add a slash.
-                    return if tail.as_os_str().is_empty() { canonical } else { canonical.join(tail) };
-                }
-                Err(NoIdentity::NotFound | NoIdentity::NotDirectory) => {}
-                Err(_) => break,
-            }
-        }
-        path.to_owned()
+        super::identity::canonical_root(self.fs, path)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::open::{Opened, consent};
 use super::prepare::{recovery_directory, replacement_receipts};
-use super::resume::{lock_blocks, os_name};
+use super::resume::lock_blocks;
 use super::{Refused, list};
 use crate::agent::artifacts::{self, Survey};
 use crate::agent::candidates::{Candidate, read_record};
@@ -15,6 +15,7 @@ use crate::agent::tombstone::Provenance;
 use crate::agent::world::{Scope, World};
 use crate::fsys::{Kind, Refusal};
 use crate::json::{JsString, Value};
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -54,7 +55,7 @@ pub(super) fn migrate(world: &World<'_>, scope: &Scope, source: &Candidate) -> R
     let listing = list(world, scope).map_err(|error| Refused::new("binding_invalid", error.to_string()))?;
     // 2., 3. destination
     let name = source.path.file_name().map(OsStrExt::as_bytes).unwrap_or_default();
-    let destination = scope.directory.join(os_name(name));
+    let destination = scope.directory.join(OsStr::from_bytes(name));
     let mut existing = None;
     let v2 = listing.owned.iter().map(|listed| &listed.candidate).filter(|candidate| candidate.provenance == Provenance::V2);
     for candidate in v2.filter(|candidate| candidate.session_id == source.session_id) {

@@ -17,7 +17,7 @@ use crate::fsys::{Bound, Errno, Kind, Refusal, capture};
 use crate::json::view::View;
 use crate::json::{JsString, Value};
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -403,9 +403,4 @@ fn resume_artifacts(world: &World<'_>, transcript: &Path, history: &[Pending]) -
     } else {
         Err(Refused::new("binding_invalid", "source_changed: the artifact directory is not the recorded one").at(root))
     }
-}
-
-/// The transcript that a path names below a directory, for tests and callers that hold names.
-pub(super) fn os_name(bytes: &[u8]) -> &OsStr {
-    OsStr::from_bytes(bytes)
 }

@@ -235,7 +235,7 @@ fn is_explained(listing: &Listing, object: &Object, place: Place) -> bool {
             // A directory beside transcripts is an artifact directory or an orphan, and the artifact area's.
             let transcript = || listing.get(&format!("{}{}", walk::show(&object.name), layout::TRANSCRIPT_SUFFIX)).is_some();
             let beside = !name.starts_with(b".") && (object.meta.kind == Kind::Directory || transcript());
-            beside || layout::is_transcript_name(name) || layout::is_spill_name(name) || reserved.iter().any(|r| r.as_bytes() == name)
+            beside || layout::is_transcript_name(name) || reserved.iter().any(|r| r.as_bytes() == name)
         }
         Place::Artifacts => {
             // Names of spec 04 §6.1, and whatever stands below a directory of them.
