@@ -233,11 +233,8 @@ fn setting(kind: EntryKind, entry: &Value) -> Option<(String, Option<String>)> {
 /// Assistant messages that name no model while the default model is taken from them.
 fn models(graph: &Graph<'_>, marks: &Marks, sink: &mut dyn Sink) {
     for entry in &graph.path.entries {
-        if graph.kind(*entry) == EntryKind::ModelChange
-            && let Some((role, value)) = graph.loaded.value(*entry).and_then(|value| setting(EntryKind::ModelChange, value))
-            && role == "\"default\""
-        {
-            let _ = value;
+        let change = if graph.kind(*entry) == EntryKind::ModelChange { graph.loaded.value(*entry) } else { None };
+        if change.and_then(|change| setting(EntryKind::ModelChange, change)).is_some_and(|(role, _)| role == "\"default\"") {
             return;
         }
         if marks.has(*entry, Mark::NoModel) {
