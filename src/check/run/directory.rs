@@ -172,7 +172,7 @@ impl<'a> Work<'a> {
     /// Reads the files that the walk noted. What they give comes in the order in which they were noted.
     pub fn settle(&self, part: &mut Part) {
         enum Done {
-            Checked(file::Checked, bool),
+            Checked(Box<file::Checked>, bool),
             Searched(References),
         }
         /// Files of one sweep: what they give is put in its place before the next ones are read.
@@ -189,14 +189,14 @@ impl<'a> Work<'a> {
                     TaskWork::Transcript { at, scanned } => {
                         let checked = file::check(&self.site, &task.path, at);
                         self.tally.done(checked.bytes);
-                        Done::Checked(checked, scanned)
+                        Done::Checked(Box::new(checked), scanned)
                     }
                     TaskWork::References => Done::Searched(references_of(&self.site, &task.path)),
                 })
                 .collect();
             for (task, done) in sweep.iter().zip(done) {
                 match done {
-                    Done::Checked(checked, scanned) => part.transcript(&task.path, checked, scanned),
+                    Done::Checked(checked, scanned) => part.transcript(&task.path, *checked, scanned),
                     Done::Searched(references) => part.references.merge(references),
                 }
             }
