@@ -45,7 +45,7 @@ fn explained(bytes: &[u8], options: &Options<'_>) -> Result<(Outcome, Vec<Findin
         }
     }
     // The bare token stands for what only M refuses, never for S.
-    if names.contains(&"malformed") && !(managed && !malformed) {
+    if names.contains(&"malformed") && (malformed || !managed) {
         return Err(format!("nothing explains `malformed`: {names:?} {:?}", findings.last().map(|finding| &finding.message)));
     }
     // Of a file that is too large S says that alone.

@@ -4,6 +4,8 @@
 //! `expect.tsv` says what the trigger gives: `line` (`-` where the finding has none) and `code`; the first row is the code of
 //! the folder, the others are what the same fault causes beside it. Checked as lone files under gjc 0.17 without a blob store.
 
+#![allow(clippy::disallowed_methods, clippy::panic, clippy::unwrap_used, reason = "a test reads its own files and tells what it found")]
+
 use gjc_fsck::check::transcript::{self, Options};
 use gjc_fsck::finding::{Collected, Release};
 use std::collections::BTreeSet;
