@@ -191,7 +191,8 @@ pub fn live_references<'v, V: View<'v>>(entry: V, mut found: impl FnMut(&[u8])) 
     // Containers still to be looked at, and whether they hang under a key `content`.
     let mut pending = vec![(entry, false)];
     while let Some((value, under_content)) = pending.pop() {
-        pending.extend(value.items().map(|item| (item, under_content)));
+        let containers = value.items().filter(|item| matches!(item.kind(), Kind::Array | Kind::Object));
+        pending.extend(containers.map(|item| (item, under_content)));
         let is_image = value.get("type").is_some_and(|kind| kind.is_str("image"));
         for (key, member) in value.members() {
             match (&*key, member.kind()) {

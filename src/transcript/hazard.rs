@@ -165,25 +165,34 @@ impl<'v> Payloads<'v> {
 /// sentinel names it. `root` is `message.content` or `custom_message.content`.
 fn meets_wrong_payload<'v, 'w, V: View<'v>, W: View<'w>>(evicted: V, root: &str, content: Option<W>) -> bool {
     let payloads = Payloads::of(evicted);
-    let mut pending = Vec::from_iter(content.map(|content| (content, payloads.root(root))));
-    while let Some((value, reach)) = pending.pop() {
+    let mut met = false;
+    // Containers still to be looked at. A value that is taken is replaced: nothing in it is looked at.
+    let mut pending = Vec::new();
+    let mut visit = |value: W, reach: Reach, pending: &mut Vec<(W, Reach)>| {
         let sentinel = value.get("__gjcColdSpillArguments").and_then(View::as_bool) == Some(true);
         let named = if sentinel { value.str_member("refPath") } else { None };
         match payloads.at(reach).or_else(|| payloads.named(&named?)) {
-            Some(true) => return true,
-            // The value is replaced; nothing in it is looked at.
-            Some(false) => continue,
+            Some(wrong) => met |= wrong,
+            None if matches!(value.kind(), Kind::Array | Kind::Object) => pending.push((value, reach)),
             None => {}
         }
+    };
+    if let Some(content) = content {
+        visit(content, payloads.root(root), &mut pending);
+    }
+    while let Some((value, reach)) = pending.pop() {
         let unreached = reach.from == reach.to;
-        let below = |key: &[u8]| if unreached { reach } else { payloads.below(reach, key) };
         for (index, item) in value.items().enumerate() {
             // Most values reach nothing: their places are not even numbered.
-            pending.push((item, if unreached { reach } else { below(index.to_string().as_bytes()) }));
+            let below = if unreached { reach } else { payloads.below(reach, index.to_string().as_bytes()) };
+            visit(item, below, &mut pending);
         }
-        pending.extend(value.members().map(|(key, member)| (member, below(&key))));
+        for (key, member) in value.members() {
+            let below = if unreached { reach } else { payloads.below(reach, &key) };
+            visit(member, below, &mut pending);
+        }
     }
-    false
+    met
 }
 
 /// All hazards of an entry; `kind` is its kind.
