@@ -11,9 +11,11 @@ use gjc_fsck::agent::legacy::Surroundings;
 use gjc_fsck::agent::why::{STEPS, why};
 use gjc_fsck::agent::world::World;
 use gjc_fsck::cli::why::text;
+use gjc_fsck::corpus::sample;
 use gjc_fsck::finding::Release;
 use gjc_fsck::fsys::Real;
 use gjc_fsck::fsys::host::ThisHost;
+use gjc_fsck::fsys::plant::plant;
 use serde_json::{Value, json};
 use std::path::Path;
 use tree::Tree;
@@ -55,6 +57,7 @@ fn world(tree: &Tree) -> World<'static> {
         agent_dir: tree.root.join("agent"),
         sessions_root: tree.root.join("agent/sessions"),
         around: Surroundings::default(),
+        is_copy: false,
     }
 }
 /// The chain for people, with everything that differs from run to run replaced by words.
@@ -224,6 +227,21 @@ fn the_json_form_is_stable() {
     );
     assert_eq!(step["evidence"][0]["line"], 1);
     assert!(step["advice"].is_string());
+}
+#[test]
+fn a_copy_from_elsewhere_takes_its_workspaces_at_their_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let agent = folder.path().join("agent");
+    plant(&agent, &sample::plants()).unwrap();
+    let tree = tree_with(vec![]);
+    let here = World { agent_dir: agent.clone(), sessions_root: agent.join("sessions"), ..world(&tree) };
+    let copy = World { is_copy: true, ..here.clone() };
+    let missing = |world: &World<'_>| list_all(world).1.iter().filter(|invalid| invalid.code == "cwd_not_found").count();
+    assert!(missing(&here) > 0);
+    assert_eq!(missing(&copy), 0);
+    let (listings, _) = list_all(&copy);
+    let opens = listings.iter().flat_map(|one| &one.listing.owned).filter(|one| why(&copy, &one.candidate.path.to_string_lossy()).opens);
+    assert!(opens.count() > 0);
 }
 #[test]
 fn list_all_sees_every_workspace_and_what_belongs_to_none() {

@@ -2,7 +2,7 @@
 //! (spec 02 §5.2, §5.3, §7, §9.3). Reads only; every answer says what gjc would make of the tree as it is.
 
 use super::artifacts;
-use super::identity::{self, Identity, NoIdentity};
+use super::identity::{Identity, NoIdentity};
 use super::layout;
 use super::legacy;
 use super::migration_receipt::{self, Clause, Evidence, Side};
@@ -159,11 +159,18 @@ impl Cwds {
     ///
     /// # Errors
     /// The native code.
-    pub fn identity(&self, fs: &dyn Fs, current_dir: &Path, cwd: &JsString) -> Result<Identity, NoIdentity> {
+    pub fn identity(&self, world: &World<'_>, cwd: &JsString) -> Result<Identity, NoIdentity> {
+        self.of(cwd, |cwd| world.identity(cwd))
+    }
+    /// The same, where the file system is asked in some other way.
+    ///
+    /// # Errors
+    /// The native code.
+    pub fn of(&self, cwd: &JsString, ask: impl FnOnce(&Path) -> Result<Identity, NoIdentity>) -> Result<Identity, NoIdentity> {
         if let Some(known) = self.0.lock().ok().and_then(|known| known.get(cwd.as_bytes()).cloned()) {
             return known;
         }
-        let found = identity::posix(fs, current_dir, Path::new(&*cwd.as_js().to_string_lossy()));
+        let found = ask(Path::new(&*cwd.as_js().to_string_lossy()));
         if let Ok(mut known) = self.0.lock() {
             known.insert(cwd.clone(), found.clone());
         }
@@ -215,7 +222,7 @@ pub fn examine(world: &World<'_>, scope: &Identity, path: &Path, provenance: Pro
         Ok(candidate) => candidate,
         Err(invalid) => return Examined::Invalid(invalid),
     };
-    match cwds.identity(world.fs, &world.current_dir, &candidate.cwd) {
+    match cwds.identity(world, &candidate.cwd) {
         Ok(found) if found == *scope => Examined::Owned(candidate),
         Ok(found) => Examined::Foreign { path: candidate.path, cwd: candidate.cwd, workspace: found.canonical_path },
         Err(why) => Examined::Invalid(candidate.without_workspace(why)),
@@ -721,7 +728,7 @@ pub fn list_all(world: &World<'_>) -> (Vec<WorkspaceListing>, Vec<Invalid>) {
         .into_par_iter()
         .map(|(path, provenance)| {
             let candidate = look(world.fs, world.release, &path, provenance)?;
-            match cwds.identity(world.fs, &world.current_dir, &candidate.cwd) {
+            match cwds.identity(world, &candidate.cwd) {
                 Ok(identity) => Ok((candidate, identity)),
                 Err(why) => Err(candidate.without_workspace(why)),
             }

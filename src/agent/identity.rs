@@ -155,6 +155,13 @@ pub fn posix(fs: &dyn Fs, current_dir: &Path, text: &Path) -> Result<Identity, N
     }
 }
 
+/// The identity of a workspace that cannot be asked for here, because the agent directory is a copy from elsewhere: an
+/// absolute path is taken at its word, as existing and canonical.
+pub fn at_its_word(text: &Path) -> Option<Identity> {
+    let canonical_path = text.to_str().filter(|_| text.is_absolute())?.to_owned();
+    Some(Identity { platform: Platform::Posix, canonical_path })
+}
+
 /// What opening the directory answers on Windows (backup semantics, reparse points followed).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WindowsOpen {

@@ -4,7 +4,7 @@
 //! Nothing is written; what opening would do is predicted.
 
 use super::candidates::{self, Candidate, Hidden, Listing, Provenance, look, read_record};
-use super::identity::{self, NoIdentity};
+use super::identity::NoIdentity;
 use super::layout;
 use super::migration_receipt;
 use super::predict::{self, Policy, Refused, binding_detail};
@@ -297,7 +297,7 @@ impl<'w, 'a> Follow<'w, 'a> {
         const SECTION: &str = "02 §2.1";
         let candidate = self.candidate.as_ref()?;
         let cwd = PathBuf::from(&*candidate.cwd.as_js().to_string_lossy());
-        match identity::posix(self.world.fs, &self.world.current_dir, &cwd) {
+        match self.world.identity(&cwd) {
             Ok(identity) => {
                 let shows = format!("the working directory of the header is `{}`", identity.canonical_path);
                 Some(passes("workspace", SECTION, "resolves", vec![saw(&cwd, shows)]))
@@ -342,7 +342,7 @@ impl<'w, 'a> Follow<'w, 'a> {
             ));
         }
         let cwd = PathBuf::from(&*self.candidate.as_ref()?.cwd.as_js().to_string_lossy());
-        let identity = identity::posix(self.world.fs, &self.world.current_dir, &cwd).ok()?;
+        let identity = self.world.identity(&cwd).ok()?;
         let expected = identity.directory_name();
         if name.starts_with("v2-") && name != expected {
             let shows = format!("is the scope of another workspace; this session belongs to `{expected}`");
@@ -371,7 +371,7 @@ impl<'w, 'a> Follow<'w, 'a> {
 
     fn own_scope(&self) -> Option<PathBuf> {
         let cwd = PathBuf::from(&*self.candidate.as_ref()?.cwd.as_js().to_string_lossy());
-        let identity = identity::posix(self.world.fs, &self.world.current_dir, &cwd).ok()?;
+        let identity = self.world.identity(&cwd).ok()?;
         self.is_managed().then(|| self.root().join(identity.directory_name()))
     }
 
@@ -380,7 +380,7 @@ impl<'w, 'a> Follow<'w, 'a> {
         let directory = self.own_scope()?;
         let file = directory.join(layout::BINDING);
         let cwd = PathBuf::from(&*self.candidate.as_ref()?.cwd.as_js().to_string_lossy());
-        let identity = identity::posix(self.world.fs, &self.world.current_dir, &cwd).ok()?;
+        let identity = self.world.identity(&cwd).ok()?;
         Some(
             match binding::read(self.world.fs, &directory)
                 .and_then(|found| found.map_or(Ok(false), |found| found.belongs_to(&identity).map(|()| true)))

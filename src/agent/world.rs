@@ -1,7 +1,7 @@
 //! The surroundings in which gjc would run, and one resolved scope: what every question about a workspace starts from
 //! (spec 02 §1.1, §2.4, §2.5). Looking at files is left to the rooms that use it.
 
-use super::identity::Identity;
+use super::identity::{self, Identity, NoIdentity};
 use super::layout;
 use super::legacy::Surroundings;
 use crate::finding::Release;
@@ -30,6 +30,8 @@ pub struct World<'a> {
     pub sessions_root: PathBuf,
     /// Home and temp directory, for the names of legacy directories.
     pub around: Surroundings,
+    /// Whether the agent directory is a copy from elsewhere (`--assume-root`): its workspaces are taken at their word.
+    pub is_copy: bool,
 }
 
 /// A resolved scope (spec 02 §2.5).
@@ -72,6 +74,16 @@ impl Scope {
 }
 
 impl World<'_> {
+    /// The identity of a working directory, as the user or a header says it.
+    ///
+    /// # Errors
+    /// The native code.
+    pub fn identity(&self, cwd: &Path) -> Result<Identity, NoIdentity> {
+        match identity::at_its_word(cwd).filter(|_| self.is_copy) {
+            Some(identity) => Ok(identity),
+            None => identity::posix(self.fs, &self.current_dir, cwd),
+        }
+    }
     /// A storage root as gjc canonicalises it (spec 02 §2.4).
     pub fn canonical_root(&self, path: &Path) -> PathBuf {
         super::identity::canonical_root(self.fs, path)
@@ -95,6 +107,7 @@ mod tests {
             agent_dir: "/a".into(),
             sessions_root: "/a/sessions".into(),
             around: Surroundings::default(),
+            is_copy: false,
         }
     }
 

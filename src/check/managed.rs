@@ -8,8 +8,8 @@ use super::listing::codes as listing_codes;
 use super::run::Site;
 use super::{legacy, migration_receipt, quota, scope as scope_area};
 use crate::agent::candidates::{Candidate, Cwds, Hidden, Invalid, Listing as Managed, Provenance, State, look};
-use crate::agent::identity::{Identity, NoIdentity, Platform};
-use crate::agent::layout::{SessionsName, sessions_name};
+use crate::agent::identity::{self, Identity, NoIdentity};
+use crate::agent::layout::{BINDING, SessionsName, sessions_name};
 use crate::agent::legacy::{MAX_UNKNOWN_DIRECTORIES, by_utf16, known_names};
 use crate::agent::migration_receipt as receipt_names;
 use crate::agent::record::spells;
@@ -95,11 +95,10 @@ fn look_at(site: &Site<'_>, cwds: &Cwds, directories: &[Directory]) -> Vec<Vec<S
 /// The workspace of a header cwd. A copied directory is judged as if it lay where it came from: its workspaces are taken at
 /// their word, because they cannot be resolved here.
 fn workspace(site: &Site<'_>, cwds: &Cwds, cwd: &JsString) -> Result<Identity, NoIdentity> {
-    let text = cwd.as_js().to_string_lossy().into_owned();
-    if site.assumed_root.is_some() && Path::new(&text).is_absolute() {
-        return Ok(Identity { platform: Platform::Posix, canonical_path: text });
-    }
-    cwds.identity(site.fs, Path::new("/"), cwd)
+    cwds.of(cwd, |cwd| match identity::at_its_word(cwd).filter(|_| site.assumed_root.is_some()) {
+        Some(identity) => Ok(identity),
+        None => identity::posix(site.fs, Path::new("/"), cwd),
+    })
 }
 
 /// Judges all session directories of a sessions root together. `root` is its listing; none when one scope is checked alone.
@@ -110,7 +109,7 @@ pub fn check(
     root: Option<&Listing>,
     directories: Vec<Directory>,
     outcomes: &mut [Outcome],
-    blamed: &BTreeSet<String>,
+    told: &Told,
     sink: &mut dyn Sink,
 ) {
     let staged: BTreeSet<String> = directories.iter().flat_map(|directory| directory.staged.iter().cloned()).collect();
@@ -136,7 +135,7 @@ pub fn check(
             match seen.found {
                 Err(invalid) => {
                     answers.insert(name.clone(), invalid.code.to_owned());
-                    invalid_candidate(site, &invalid, blamed.contains(&name), sink);
+                    invalid_candidate(site, &invalid, told.blamed.contains(&name), sink);
                 }
                 Ok((candidate, identity)) => {
                     let scope = identity.directory_name();
@@ -165,10 +164,15 @@ pub fn check(
     for (scope, of) in workspaces {
         let sessions = base.clone().or_else(|| of.candidates.first().and_then(|one| Some(one.path.parent()?.parent()?.to_owned())));
         let Some(sessions) = sessions else { continue };
-        if let Some(root) = root {
-            must_visit(site, root, &of.identity, sink);
-        }
-        of.judge(site, &sessions, &scope, &legacy_names, &mut answers, &strict, sink);
+        let complete = root.is_none_or(|root| must_visit(site, root, &of.identity, sink));
+        let resolves = sessions
+            .join(&scope)
+            .ancestors()
+            .take_while(|above| above.starts_with(site.root))
+            .all(|above| !told.refused.contains(&*site.name(above)));
+        // A listing that is refused as a whole shows nothing: there is nothing to compare opening with.
+        let strict = if complete && resolves { &strict } else { &BTreeMap::new() };
+        of.judge(site, &sessions, &scope, &legacy_names, &mut answers, strict, sink);
     }
     for outcome in outcomes {
         if let Some(answer) = answers.remove(&*outcome.path) {
@@ -283,8 +287,9 @@ fn is_visited(name: &str, known: &[String], legacy_names: &[String]) -> bool {
     at - before < MAX_UNKNOWN_DIRECTORIES
 }
 
-/// Known legacy names of a workspace that are no real directory: its whole listing is refused.
-fn must_visit(site: &Site<'_>, root: &Listing, identity: &Identity, sink: &mut dyn Sink) {
+/// Known legacy names of a workspace that are no real directory: its whole listing is refused. True when there is none.
+fn must_visit(site: &Site<'_>, root: &Listing, identity: &Identity, sink: &mut dyn Sink) -> bool {
+    let mut complete = true;
     for name in known_names(&identity.canonical_path, &identity.canonical_path, site.around) {
         let Some(object) = root.get(&name).filter(|object| object.meta.kind != Kind::Directory) else { continue };
         let message = format!(
@@ -293,7 +298,9 @@ fn must_visit(site: &Site<'_>, root: &Listing, identity: &Identity, sink: &mut d
             object.meta.kind.noun()
         );
         sink.push(Finding::new(&legacy::codes::SCAN_FAILED, site.place(&root.path_of(object)), message));
+        complete = false;
     }
+    complete
 }
 
 /// A transcript that the listing does not count. The codes of the cwd are findings of their own; the others become one only
@@ -517,9 +524,29 @@ fn is_rebound(site: &Site<'_>, identity: &Value) -> bool {
             .is_ok_and(|(hash, _)| crate::agent::record::is_text(identity, "sha256", data_encoding::HEXLOWER.encode(&hash).as_bytes()))
 }
 
-/// Paths at which a finding stands that explains a candidate's refusal: any of error severity, and special files.
-pub fn blamed(findings: &[Finding]) -> BTreeSet<String> {
-    let explains =
-        |finding: &&Finding| finding.code.severity == Severity::Error || *finding.code == super::operational::codes::SPECIAL_FILE;
-    findings.iter().filter(explains).map(|finding| finding.place.path.to_string()).collect()
+/// What the other passes have said before the session directories are judged together.
+#[derive(Debug)]
+pub struct Told {
+    /// Paths at which a finding stands that explains a candidate's refusal: any of error severity, and special files.
+    blamed: BTreeSet<String>,
+    /// Directories whose scopes do not resolve.
+    refused: BTreeSet<String>,
+}
+
+impl Told {
+    /// Reads it off the findings.
+    pub fn by(findings: &[Finding]) -> Self {
+        let explains =
+            |finding: &&Finding| finding.code.severity == Severity::Error || *finding.code == super::operational::codes::SPECIAL_FILE;
+        let refuses = |finding: &&Finding| finding.code.refuses_workspace();
+        Told {
+            blamed: findings.iter().filter(explains).map(|finding| finding.place.path.to_string()).collect(),
+            refused: findings.iter().filter(refuses).map(|finding| judged_by(&finding.place.path).to_owned()).collect(),
+        }
+    }
+}
+
+/// The object that stands or falls with the object at a path: the scope of a binding, else the object itself.
+pub fn judged_by(path: &str) -> &str {
+    path.strip_suffix(BINDING).map_or(path, |scope| scope.strip_suffix('/').unwrap_or(scope))
 }

@@ -74,6 +74,7 @@ impl Console {
             agent_dir: location.data.clone(),
             sessions_root: location.sessions(),
             around: environment.surroundings(fs),
+            is_copy: self.options.assume_root.is_some(),
         })
     }
 

@@ -91,6 +91,14 @@ impl Code {
     pub fn explains(&self, token: &str) -> bool {
         self.verdict.split('`').skip(1).step_by(2).any(|named| named == token)
     }
+    /// True when an object with this code makes gjc refuse the whole workspace it belongs to: its scope does not resolve.
+    pub fn refuses_workspace(&self) -> bool {
+        self.severity == Severity::Error && self.verdict.starts_with("resolve")
+    }
+    /// True when gjc does not open a transcript with this code from managed storage, sound or not: its workspace is not there.
+    pub fn lacks_workspace(&self) -> bool {
+        self.verdict.starts_with("list: invalid")
+    }
 }
 
 impl Code {

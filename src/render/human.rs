@@ -124,11 +124,9 @@ impl<'a> Page<'a> {
             (0, _, _) => {}
             (_, 0, 0) => self.line(&format!("  {transcripts} checked")),
             (_, refused, 0) => self.line(&format!("  {refused} of {transcripts} cannot be resumed")),
-            (_, 0, blocked) => self.line(&format!("  {blocked} of {transcripts} cannot be reached: gjc refuses the workspace")),
+            (_, 0, blocked) => self.line(&format!("  {blocked} of {transcripts} out of reach: workspace refused or missing")),
             (_, refused, blocked) => {
-                self.line(&format!(
-                    "  {refused} of {transcripts} cannot be resumed, {blocked} cannot be reached: gjc refuses the workspace"
-                ));
+                self.line(&format!("  {refused} of {transcripts} cannot be resumed; {blocked} out of reach: workspace refused or missing"));
             }
         }
     }
@@ -409,7 +407,7 @@ fn answer(transcript: &Transcript, error: bool) -> String {
         (Some("resumable" | "terminal"), None) if error => "gjc opens it; what is wrong is said below".to_owned(),
         (Some("resumable"), None) => "can be resumed".to_owned(),
         (Some("terminal"), None) => "can be opened (nothing is under way: it waits for a prompt)".to_owned(),
-        (None | Some("resumable" | "terminal"), Some(code)) => format!("gjc refuses its whole workspace: {code}"),
+        (None | Some("resumable" | "terminal"), Some(code)) => format!("out of reach: {code}"),
         (Some(reason), _) => format!("gjc refuses to resume it: {}", plain(reason)),
     };
     match &transcript.cwd {

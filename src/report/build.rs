@@ -2,7 +2,6 @@
 
 use super::prose::of_release;
 use super::{Blobs, CheckedFor, Entry, Related, Report, SCHEMA, Settings, Status, Summary, Tool, Transcript, Verdict};
-use crate::agent::layout::BINDING;
 use crate::check;
 use crate::finding::{Class, Code, Difference, Finding, Gauge, Outcome, Place, Release, Releases, Role, Severity};
 use sha2::{Digest, Sha256};
@@ -157,24 +156,34 @@ fn fingerprint(code: &Code, place: &Place, record: Option<[u8; 32]>) -> String {
     data_encoding::HEXLOWER.encode(&hash.finalize())
 }
 
-fn transcript(outcome: Outcome, blocks: &BTreeMap<&str, &'static str>) -> Transcript {
+fn transcript(outcome: Outcome, blocks: &Blocks<'_>) -> Transcript {
     let Outcome { path, id, cwd, version, verdicts } = outcome;
-    let blocked_by = folders(&path).find_map(|folder| blocks.get(folder).copied());
+    let blocked_by = folders(&path).find_map(|folder| blocks.refused.get(folder)).or_else(|| blocks.without_workspace.get(&*path)).copied();
     Transcript { path: path.to_string(), id, cwd, version, verdicts, blocked_by }
 }
 
-/// Folders whose sessions gjc does not reach, and the first code that says why: an error whose verdict is that the scope
-/// does not resolve (spec 05), on the folder itself or on its binding.
-fn blocks(entries: &[Entry]) -> BTreeMap<&str, &'static str> {
-    let mut blocks = BTreeMap::new();
-    for entry in entries.iter().filter(|entry| entry.code.severity == Severity::Error && entry.code.verdict.starts_with("resolve")) {
-        let folder = match entry.path.strip_suffix(BINDING) {
-            Some(scope) => scope.strip_suffix('/').unwrap_or(scope),
-            // The root itself.
-            None if entry.path == "." => "",
-            None => &entry.path,
-        };
-        blocks.entry(folder).or_insert(entry.code.name);
+/// What gjc does not reach, and the first code that says why.
+#[derive(Default)]
+struct Blocks<'a> {
+    /// Folders whose scope does not resolve: an error on the folder itself or on its binding.
+    refused: BTreeMap<&'a str, &'static str>,
+    /// Transcripts whose workspace is not there.
+    without_workspace: BTreeMap<&'a str, &'static str>,
+}
+
+fn blocks(entries: &[Entry]) -> Blocks<'_> {
+    let mut blocks = Blocks::default();
+    for entry in entries {
+        if entry.code.refuses_workspace() {
+            let folder = match check::managed::judged_by(&entry.path) {
+                // The root itself.
+                "." => "",
+                folder => folder,
+            };
+            blocks.refused.entry(folder).or_insert(entry.code.name);
+        } else if entry.code.lacks_workspace() {
+            blocks.without_workspace.entry(&entry.path).or_insert(entry.code.name);
+        }
     }
     blocks
 }
@@ -193,7 +202,7 @@ fn folders(path: &str) -> impl Iterator<Item = &str> {
 
 fn summary(entries: &[Entry], transcripts: &[Transcript], settings: &Settings) -> Summary {
     let refused = transcripts.iter().filter(|transcript| transcript.refused()).count() as u64;
-    let blocked = transcripts.iter().filter(|transcript| !transcript.refused() && transcript.blocked_by.is_some()).count() as u64;
+    let blocked = transcripts.iter().filter(|transcript| transcript.blocked_by.is_some()).count() as u64;
     let mut summary = Summary { transcripts: transcripts.len() as u64, refused, blocked, ..Summary::default() };
     let mut status = Status::CLEAN;
     let mut counts: BTreeMap<&'static str, u64> = BTreeMap::new();
@@ -237,6 +246,7 @@ fn bits(entry: &Entry, settings: &Settings) -> Status {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::layout::BINDING;
     use crate::report::FailOn;
     use std::sync::Arc;
 
@@ -408,6 +418,24 @@ mod tests {
         let blocked: Vec<_> = report.transcripts.iter().map(|transcript| transcript.blocked_by).collect();
         assert_eq!(blocked, [Some("binding_conflict"), Some("mode_mismatch"), None, None]);
         assert_eq!((report.summary.blocked, report.summary.refused), (2, 0));
+    }
+
+    #[test]
+    fn a_missing_workspace_blocks_its_own_session_only() {
+        let outcome = |path: &str| Outcome { path: Arc::from(path), verdicts: vec![("S", "resumable".into())], ..Outcome::default() };
+        let finding = Finding::new(code("cwd_not_found"), Place { path: Arc::from("sessions/v2-a/1.jsonl"), ..Place::default() }, "x");
+        let outcomes = ["sessions/v2-a/1.jsonl", "sessions/v2-a/2.jsonl"].map(outcome).into();
+        let report = build(Audit { findings: vec![finding], outcomes, ..Audit::default() }, &Settings::default());
+        let blocked: Vec<_> = report.transcripts.iter().map(|transcript| transcript.blocked_by).collect();
+        assert_eq!((blocked, report.summary.blocked), (vec![Some("cwd_not_found"), None], 1));
+    }
+
+    #[test]
+    fn a_damaged_session_of_a_refused_scope_counts_as_refused_and_as_out_of_reach() {
+        let outcome = Outcome { path: Arc::from("s/1.jsonl"), verdicts: vec![("S", "malformed".into())], ..Outcome::default() };
+        let finding = Finding::new(code("mode_mismatch"), Place { path: Arc::from("s"), ..Place::default() }, "x");
+        let report = build(Audit { findings: vec![finding], outcomes: vec![outcome], ..Audit::default() }, &Settings::default());
+        assert_eq!((report.summary.blocked, report.summary.refused), (1, 1));
     }
 
     #[test]

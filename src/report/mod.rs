@@ -167,7 +167,8 @@ pub struct Transcript {
     #[serde(serialize_with = "answers")]
     #[schemars(with = "IndexMap<&'static str, String>")]
     pub verdicts: Vec<(&'static str, Answer)>,
-    /// The error for which gjc refuses the whole workspace, whatever the file says; its finding lies above the file.
+    /// Why gjc does not reach the transcript, whatever the file says: an error for which it refuses the whole workspace (its
+    /// finding lies above the file), or a workspace that is not there (`cwd_not_found`, …).
     pub blocked_by: Option<&'static str>,
 }
 
@@ -178,7 +179,7 @@ pub struct Summary {
     pub transcripts: u64,
     /// Transcripts that gjc refuses to resume: reader S answers neither `resumable` nor `terminal`.
     pub refused: u64,
-    /// Other transcripts, which gjc does not reach because it refuses their workspace.
+    /// Transcripts, refused or not, that gjc does not reach because their workspace is refused or not there.
     pub blocked: u64,
     /// Findings of severity error that are neither capacity nor transient.
     pub errors: u64,

@@ -116,6 +116,7 @@ pub fn world(tree: &Tree, release: Release) -> World<'static> {
             temp: spelled("tmp"),
             temp_real: real("tmp"),
         },
+        is_copy: false,
     }
 }
 

@@ -17,7 +17,6 @@ pub use prepare::{ReceiptStanding, judge_receipt, prepare, reconcile};
 pub use resume::{Cleanup, PendingTarget, Resumption, pending_targets};
 
 use super::binding;
-use super::identity;
 use super::security::{self, Need};
 use super::world::{Scope, World};
 use crate::fsys::{Errno, Kind};
@@ -91,7 +90,7 @@ pub fn resolve(world: &World<'_>, cwd: &Path) -> Result<Scope, Refused> {
     let refuse = |code, classification, detail: String, path: &Path| {
         Err(Refused::new(code, detail).at(path).classified(Stage::Resolve, classification))
     };
-    let identity = match identity::posix(world.fs, &world.current_dir, cwd) {
+    let identity = match world.identity(cwd) {
         Ok(identity) => identity,
         Err(why) => return refuse(why.scope_error(), None, format!("the directory has no identity: {}", why.token()), cwd),
     };

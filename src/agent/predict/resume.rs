@@ -307,7 +307,7 @@ fn standing(world: &World<'_>, target: &Target, path: &Path) -> Transcript {
         return changed("its header has another session id");
     }
     // The spelling of the cwd does not matter here, the directory does (02a.11).
-    let resolve = |cwd: &JsString| crate::agent::identity::posix(world.fs, &world.current_dir, Path::new(&*cwd.as_js().to_string_lossy()));
+    let resolve = |cwd: &JsString| world.identity(Path::new(&*cwd.as_js().to_string_lossy()));
     if cwd != target.cwd && (resolve(&cwd).is_err() || resolve(&cwd) != resolve(&target.cwd)) {
         return changed("its header has another cwd");
     }

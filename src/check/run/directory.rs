@@ -70,9 +70,9 @@ impl<'a> Work<'a> {
     /// What only shows when all session directories that were looked at are seen together.
     fn together(&self, part: &mut Part) {
         let (directories, root) = (std::mem::take(&mut part.directories), part.sessions.take());
-        let blamed = managed::blamed(&part.findings);
+        let told = managed::Told::by(&part.findings);
         let mut outcomes = std::mem::take(&mut part.outcomes);
-        managed::check(&self.site, self.cwds, root.as_ref(), directories, &mut outcomes, &blamed, part);
+        managed::check(&self.site, self.cwds, root.as_ref(), directories, &mut outcomes, &told, part);
         part.outcomes = outcomes;
     }
 

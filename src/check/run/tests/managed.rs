@@ -410,6 +410,15 @@ fn listed_but_not_openable() {
     assert_eq!(found, ["json_syntax", "listed_but_not_openable"]);
 }
 #[test]
+fn a_refused_scope_lists_nothing_so_nothing_is_listed_but_not_openable() {
+    let found = codes_after(|t| {
+        t.fs.remove(t.transcript());
+        t.fs.file(t.transcript(), format!("{}oops\n", text("s1", "")).as_bytes());
+        t.fs.chmod(&t.scope, 0o755);
+    });
+    assert_eq!(found, ["json_syntax", "mode_mismatch"]);
+}
+#[test]
 fn openable_but_not_listed() {
     let with = |bytes: usize| {
         codes_after(|t| {
