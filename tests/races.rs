@@ -57,6 +57,7 @@ fn world(fs: &dyn Fs) -> World<'_> {
         agent_dir: "/a".into(),
         sessions_root: "/a/sessions".into(),
         around: Surroundings::default(),
+        is_copy: false,
     }
 }
 
