@@ -28,6 +28,16 @@ fn with_script(script: &str, args: &[&str]) -> (i32, String, String) {
 }
 
 #[test]
+fn a_session_that_did_not_reach_the_disk_says_so() {
+    let user = r#"{"op":"appendMessage","message":{"role":"user","content":"hello"}}"#;
+    let (status, out, err) = with_script(user, &[]);
+    assert_eq!((status, out.as_str()), (0, ""));
+    assert!(err.contains("nothing was written yet"), "{err}");
+    let (_, out, err) = with_script(&format!("{user}\n{}", r#"{"op":"ensureOnDisk"}"#), &[]);
+    assert_eq!((out.lines().count(), err.as_str()), (2, ""));
+}
+
+#[test]
 fn the_transcript_goes_to_standard_output_and_what_threw_is_said() {
     let (status, out, err) = with_script(SCRIPT, &["--gjc", "0.15"]);
     assert_eq!(status, 4);

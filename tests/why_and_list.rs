@@ -100,6 +100,17 @@ fn found() {
     assert_eq!(last_step(&tree, "ws/nothing.jsonl"), ("found".into(), true));
 }
 #[test]
+fn a_prefix_of_an_id_is_enough_when_one_session_has_it() {
+    let other = TRANSCRIPT.replace("_s1", "_s12");
+    let tree = tree_with(vec![file(TRANSCRIPT, &body()), file(&other, &body().replace("\"id\":\"s1\"", "\"id\":\"s12\""))]);
+    assert_eq!(last_step(&tree, "s"), ("found".into(), true));
+    let path = |asked: &str| why(&world(&tree), asked).path.unwrap_or_default();
+    assert!(path("s1").ends_with("_s1.jsonl"));
+    assert!(path("s12").ends_with("_s12.jsonl"));
+    let one = tree_with(vec![file(TRANSCRIPT, &body())]);
+    assert!(why(&world(&one), "s").opens);
+}
+#[test]
 fn regular_file() {
     let linked = tree_with(vec![file(TRANSCRIPT, &body()), json!({ "path": "other-name", "type": "hardlink", "target": TRANSCRIPT })]);
     insta::assert_snapshot!("regular-file", told(&linked, TRANSCRIPT));

@@ -17,6 +17,7 @@ use crate::fsys::{Kind, Meta};
 use crate::json::View;
 use crate::transcript::inspect::{self, Cause, Options, Reason, Verdict};
 use crate::transcript::readers::{bounded, managed, picker};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Something that was looked at, and what it showed.
@@ -155,7 +156,7 @@ fn find(world: &World<'_>, asked: &str) -> Result<PathBuf, Step> {
         };
     }
     let root = world.canonical_root(&world.sessions_root);
-    let mut matching: Vec<(bool, i128, PathBuf)> = Vec::new();
+    let mut matching: Vec<(u8, i128, PathBuf, String)> = Vec::new();
     for directory in world.fs.list(&root).unwrap_or_default() {
         let directory = root.join(&directory.name);
         for entry in world.fs.list(&directory).unwrap_or_default() {
@@ -164,18 +165,29 @@ fn find(world: &World<'_>, asked: &str) -> Result<PathBuf, Step> {
             }
             let path = directory.join(&entry.name);
             let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-            let named = stem == asked || stem.split_once('_').is_some_and(|(_, id)| id == asked);
-            let header = look(world.fs, world.release, &path, Provenance::V2);
-            let exact = header.as_ref().is_ok_and(|candidate| candidate.session_id == *asked);
-            if exact || named {
-                let time = world.fs.lstat(&path).map_or(0, |meta| meta.mtime_ns);
-                matching.push((exact, time, path));
-            }
+            let header = look(world.fs, world.release, &path, Provenance::V2).map(|candidate| candidate.session_id.to_string());
+            let of_name = stem.split_once('_').map(|(_, id)| id);
+            let ids = [header.as_deref().ok(), of_name, Some(&*stem)];
+            // How well it fits: the header's id, an id of the file name, a prefix of any.
+            let fits = match ids.iter().position(|id| *id == Some(asked)) {
+                Some(0) => 3,
+                Some(_) => 2,
+                None if !asked.is_empty() && ids.iter().flatten().any(|id| id.starts_with(asked)) => 1,
+                None => continue,
+            };
+            let time = world.fs.lstat(&path).map_or(0, |meta| meta.mtime_ns);
+            let id = header.ok().or_else(|| of_name.map(str::to_owned)).unwrap_or(stem.clone());
+            matching.push((fits, time, path, id));
         }
     }
     matching.sort();
+    let ids: BTreeSet<&str> = matching.iter().map(|(.., id)| id.as_str()).collect();
+    if ids.len() > 1 && matching.iter().all(|(fits, ..)| *fits == 1) {
+        let evidence = ids.iter().take(5).map(|id| saw(&root, format!("`{id}` begins with it"))).collect();
+        return Err(stops("found", "04 §3.1", "ambiguous", evidence, "Name more of the id."));
+    }
     match matching.pop() {
-        Some((_, _, path)) => Ok(path),
+        Some((_, _, path, _)) => Ok(path),
         None => Err(stops(
             "found",
             "04 §3.1",

@@ -104,6 +104,9 @@ struct Foreign {
 /// No home can be trusted, or gjc refuses to resolve the working directory.
 pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let world = console.world(&Real, &ThisHost, args.agent_dir.as_deref())?;
+    if !world.fs.present(&world.agent_dir).unwrap_or(true) {
+        return Err(Failure::Operational(format!("{}: there is no agent directory; name one with --agent-dir", world.agent_dir.display())));
+    }
     let answer = answer(&world, args);
     let refused = answer.workspaces.iter().any(|workspace| workspace.refused.is_some());
     let json = console.options.format == Format::Json;
@@ -209,7 +212,10 @@ fn text(answer: &Answer) -> String {
         let short = |path: &str| path.strip_prefix(&base).unwrap_or(path).to_owned();
         for session in &workspace.sessions {
             let title = session.title.as_ref().map(|title| format!("  {title}")).unwrap_or_default();
-            let messages = session.messages.map_or_else(|| "not in the picker".to_owned(), |count| format!("{count} message(s)"));
+            let messages = session.messages.map_or_else(
+                || "not in the picker".to_owned(),
+                |count| if count == 1 { "1 message".to_owned() } else { format!("{count} messages") },
+            );
             line(format!("  {:<18} {}  {messages}{title}", session.state, session.id));
             line(format!("    {}", short(&session.path)));
         }

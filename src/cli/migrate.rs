@@ -3,15 +3,19 @@
 use super::options::Format;
 use super::{Console, Failure, Status};
 use crate::agent::blob_directory::BlobDirectory;
+use crate::finding::Release;
 use crate::fsys::output::{NewFile, Refused};
 use crate::fsys::{Sha256Reader, input};
 use crate::json::Value;
+use crate::json::jsonl::{Event, Lines};
+use crate::transcript::Throw;
 use crate::transcript::answer;
 use crate::transcript::blobs::{BlobStore, NoStore};
-use crate::transcript::load::{Loaded, Whole, load};
+use crate::transcript::inspect::{self, Verdict};
+use crate::transcript::load::{Loaded, Loader, Whole};
 use crate::transcript::migrate::{Numbered, Seeded, migrate};
 use crate::transcript::persist::{Tally, rewrite, sanitise};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Arguments of `migrate`.
@@ -74,7 +78,7 @@ fn write_transcript(args: &Args, new_file: Option<NewFile>, console: &mut Consol
     let release = console.options.gjc;
     let file = input::open(&args.file).map_err(|error| Failure::at(&args.file, &error))?;
     let mut reader = Sha256Reader::new(file);
-    let loaded = load(&mut reader, Whole, release).map_err(|error| Failure::at(&args.file, &error))?;
+    let (loaded, left_out) = counted(&mut reader, release).map_err(|error| Failure::at(&args.file, &error))?;
     let (hash, ..) = reader.finish();
     let seed = args.seed.unwrap_or_else(|| u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]]));
 
@@ -95,17 +99,71 @@ fn write_transcript(args: &Args, new_file: Option<NewFile>, console: &mut Consol
         Some(directory) => directory,
         None => &mut NoStore,
     };
-    deliver(new_file, console, |out| rewrite(entries, store, release, &mut tally, out))?;
-    for note in notes(sanitised, &tally, directory.as_ref()) {
+    let mut text = Vec::new();
+    rewrite(entries, store, release, &mut tally, &mut text)?;
+    deliver(new_file, console, |out| out.write_all(&text))?;
+    for note in left_out.notes().into_iter().chain(notes(sanitised, &tally, directory.as_ref())) {
         console.note(&format!("{name}: {note}"));
+    }
+    // The lenient reader carries over what the strict one refuses: that a file was written does not say that it opens.
+    let inspected = inspect::bytes(&text[..], text.len() as u64, inspect::Options::new(release))?;
+    let refused = matches!(inspected.verdict, Verdict::Error(_));
+    if let Verdict::Error(reason) = &inspected.verdict {
+        let token = reason.token();
+        console.note(&format!("{name}: gjc still refuses the result (`{token}`): see `gjc-fsck explain {token}`, and check the result"));
     }
     match directory.as_ref().and_then(BlobDirectory::failure) {
         Some(why) => Err(Failure::Operational(format!("a blob was not stored and its content stayed inline: {why}"))),
+        None if refused => Ok(Status::FINDINGS),
         None => Ok(Status::CLEAN),
     }
 }
 
-fn migrated(mut loaded: Loaded<Whole>, seed: u32) -> Result<Vec<Value>, crate::transcript::Throw> {
+/// What the lenient reader did not carry over.
+#[derive(Default)]
+struct LeftOut {
+    /// Damaged lines.
+    skipped: u64,
+    /// The line behind which nothing was read.
+    lost_from: Option<u64>,
+    /// Records that are no entries of their own: patches, and what an id's later record replaced.
+    folded: u64,
+}
+
+impl LeftOut {
+    fn notes(&self) -> Vec<String> {
+        let counted = |count: u64, one: &str, many: &str| (count > 0).then(|| format!("{count} {}", if count == 1 { one } else { many }));
+        [
+            counted(self.skipped, "damaged line was dropped", "damaged lines were dropped"),
+            self.lost_from.map(|line| format!("what begins on line {line} never ends: it and all behind it were dropped")),
+            counted(self.folded, "record was folded into others or dropped", "records were folded into others or dropped"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+}
+
+/// Loads, and counts what is not carried over.
+fn counted(input: impl Read, release: Release) -> std::io::Result<(Result<Loaded<Whole>, Throw>, LeftOut)> {
+    let mut lines = Lines::new(input);
+    let mut loader = Loader::new(Whole, release);
+    let (mut left_out, mut values) = (LeftOut::default(), 0_u64);
+    while let Some(event) = lines.next()? {
+        match &event {
+            Event::Line(_) => {}
+            Event::Value(_) => values += 1,
+            Event::Skipped { .. } => left_out.skipped += 1,
+            Event::Lost { line, .. } => left_out.lost_from = Some(*line),
+        }
+        loader.event(&event);
+    }
+    let loaded = loader.finish();
+    left_out.folded = loaded.as_ref().map_or(0, |loaded| values.saturating_sub(loaded.entries.len() as u64));
+    Ok((loaded, left_out))
+}
+
+fn migrated(mut loaded: Loaded<Whole>, seed: u32) -> Result<Vec<Value>, Throw> {
     if !loaded.entries.is_empty() {
         migrate(&mut loaded, &mut Seeded::new(seed))?;
     }

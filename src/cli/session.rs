@@ -31,7 +31,9 @@ pub enum Action {
 #[derive(clap::Args, Debug)]
 #[command(after_help = "A script is one operation a line, as JSON, named as in gjc's session manager:\n  \
 {\"op\":\"appendMessage\",\"as\":\"u\",\"message\":{\"role\":\"user\",\"content\":\"hello\"}}\n  \
-{\"op\":\"appendLabelChange\",\"targetId\":{\"$ref\":\"u\"},\"label\":\"start\"}\n\
+{\"op\":\"appendLabelChange\",\"targetId\":{\"$ref\":\"u\"},\"label\":\"start\"}\n  \
+{\"op\":\"ensureOnDisk\"}\n\
+A session is written with its first assistant message, or by ensureOnDisk.\n\
 appendModelChange, clearModelRole, appendConfiguredModelChain, appendThinkingLevelChange, appendServiceTierChange, appendModeChange, \
 appendCompaction, appendTtsrInjection, appendMCPToolSelection, appendDiscoveredBuiltinToolSelection, appendCustomEntry, \
 appendCustomMessageEntry, branch, branchWithSummary, resetLeaf, setSessionName, rewriteEntries, ensureOnDisk, newSession, \
@@ -109,6 +111,9 @@ fn run_script<S: BlobSource>(args: &Run, store: Overlay<S>, console: &mut Consol
             console.note(&format!("operation {number} threw {}: {error}", error.class));
         }
         let (_, bytes, _) = manager.close();
+        if bytes.is_none() {
+            console.note("nothing was written yet: a session reaches the disk with its first assistant message, or by ensureOnDisk");
+        }
         console.out().write_all(&bytes.unwrap_or_default())?;
     }
     Ok(if threw { Status::FINDINGS } else { Status::CLEAN })

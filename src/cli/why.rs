@@ -2,11 +2,12 @@
 
 use super::options::Format;
 use super::{Console, Failure, Status};
+use crate::agent::layout;
 use crate::agent::why::{Chain, why};
-use crate::fsys::Real;
 use crate::fsys::host::ThisHost;
+use crate::fsys::{Fs, Real};
 use crate::render::style::plain;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `why`.
 #[derive(clap::Args, Debug)]
@@ -28,7 +29,17 @@ pub struct Args {
 /// # Errors
 /// No home can be trusted.
 pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
-    let world = console.world(&Real, &ThisHost, args.agent_dir.as_deref())?;
+    let inferred = match args.agent_dir {
+        None => agent_dir_of(&console.environment.current_dir.join(&args.session)),
+        Some(_) => None,
+    };
+    if let Some(agent) = &inferred {
+        console.note(&format!("agent directory taken from the path: {}", agent.display()));
+    }
+    let world = console.world(&Real, &ThisHost, args.agent_dir.as_deref().or(inferred.as_deref()))?;
+    if !world.fs.present(&world.agent_dir).unwrap_or(true) && !args.session.contains('/') {
+        return Err(Failure::Operational(format!("{}: there is no agent directory; name one with --agent-dir", world.agent_dir.display())));
+    }
     let chain = why(&world, &args.session);
     let json = console.options.format == Format::Json;
     let out = console.out();
@@ -39,6 +50,16 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         out.write_all(text(&chain).as_bytes())?;
     }
     Ok(if chain.opens { Status::CLEAN } else { Status::FINDINGS })
+}
+
+/// The agent directory that a transcript lies in, by its path: `<agent>/sessions/<scope or legacy directory>/<file>`.
+fn agent_dir_of(transcript: &Path) -> Option<PathBuf> {
+    let parent = Real.realpath(transcript.parent()?).ok()?;
+    let sessions = parent.parent().filter(|above| above.file_name().is_some_and(|name| name == layout::SESSIONS))?;
+    let managed = |name: &std::ffi::OsStr| {
+        matches!(layout::sessions_name(name.as_encoded_bytes()), layout::SessionsName::Scope | layout::SessionsName::Legacy)
+    };
+    parent.file_name().is_some_and(managed).then(|| sessions.parent().map(Path::to_owned))?
 }
 
 /// The chain for people: one line per step, its evidence below it.
