@@ -40,7 +40,7 @@ fn a_named_pipe_as_target_is_never_a_clean_verdict() {
     assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
     let output = program().args(["--format", "concise"]).arg(&path).output().unwrap();
     assert_eq!(status(&output), 4, "{}", out(&output));
-    assert!(out(&output).contains("error[read_failed] It is a FIFO: it was not opened"), "{}", out(&output));
+    assert!(out(&output).contains("error[read_failed] The transcript is a FIFO; it was not opened."), "{}", out(&output));
 }
 
 #[test]
