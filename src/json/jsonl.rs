@@ -648,6 +648,16 @@ mod tests {
         }
 
         #[test]
+        fn what_json_parse_accepts_line_by_line_the_lenient_reader_yields_whole(
+            lines in proptest::collection::vec("|7|\\[1, 2\\]|\"[a-z\u{e9}]{0,5}\"| ?\\{\"a\":\\{\"b\":null\\}\\}[ \t\r]?", 0..12),
+            crlf in any::<bool>(),
+        ) {
+            let text = lines.join(if crlf { "\r\n" } else { "\n" });
+            let accepted = lines.iter().filter(|line| !line.is_empty()).count();
+            prop_assert_eq!(values(&text).len(), accepted);
+        }
+
+        #[test]
         fn a_record_alone_on_its_line_is_never_lost_behind_whole_lines(good in "[a-z]{0,8}", bad in "[^\n\\[{:,]{0,12}") {
             // Damage that opens nothing cannot reach beyond its own line.
             let record = format!("{{\"k\":\"{good}\"}}");
