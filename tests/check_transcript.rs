@@ -54,6 +54,9 @@ mod managed {
         assert_eq!(findings.iter().map(|f| f.code.name).collect::<Vec<_>>(), ["crlf_blank_line"]);
         assert!(outcome.verdicts.contains(&("S", "resumable".into())));
         assert!(outcome.verdicts.contains(&("M", "malformed".into())));
+        // M skips a line that is LF alone, and CR behind a record is white space.
+        assert_eq!(codes(&text.replace("\n\r\n", "\n\n"), &options()), ["blank_lines"]);
+        assert_eq!(codes(&text.replace("\n\r\n", "\n"), &options()), [""; 0], "near miss");
     }
 
     #[test]
@@ -69,6 +72,7 @@ mod managed {
             assert_eq!(findings[0].code.name, "filename_header_mismatch");
             assert!(findings[0].message.contains(what), "{name}: {}", findings[0].message);
         }
+        assert_eq!(codes(&text, &options()), [""; 0], "near miss: the name that gjc gives");
         assert_eq!(codes(&text, &Options { storage: Storage::Lone, file_name: Some("x.jsonl"), ..options() }), [""; 0]);
     }
 
@@ -242,11 +246,13 @@ mod patches {
 #[test]
 fn a_context_above_the_budget_is_a_capacity_finding() {
     let text = lines(&[HEADER, &user("a", "null", &format!("\"{}\"", "x".repeat(5000)))]);
-    let small = Options { budget: 10_000, ..lone() };
-    let (outcome, findings) = run(&text, &small);
+    let (outcome, findings) = run(&text, &Options { budget: 10_000, ..lone() });
     assert_eq!(findings.iter().map(|f| f.code.name).collect::<Vec<_>>(), ["context_too_large"]);
     assert!(outcome.verdicts.contains(&("S", "context_too_large".into())));
-    assert_eq!(codes(&text, &Options { budget: 20_000, ..lone() }), [""; 0]);
+    // The finding says what is needed: a budget of as much is enough, one byte less is not.
+    let measured = findings[0].message.split(' ').find_map(|word| word.parse::<u64>().ok()).unwrap();
+    assert_eq!(codes(&text, &Options { budget: measured - 1, ..lone() }), ["context_too_large"]);
+    assert_eq!(codes(&text, &Options { budget: measured, ..lone() }), [""; 0], "near miss");
 }
 
 #[test]

@@ -189,7 +189,7 @@ impl<'s> SizePass<'s> {
     /// asked: above the cap the bounded open is all that is left.
     pub fn finish(self, bounded: Option<Result<(), Refused>>, sink: &mut dyn Sink) {
         sink.gauge(Gauge { name: "transcript_bytes", path: self.source.path.to_string(), used: self.size, limit: FILE_CAP, unit: "bytes" });
-        if self.size > FILE_CAP / 10 * 9 && self.size <= FILE_CAP {
+        if self.size * 10 > FILE_CAP * 9 && self.size <= FILE_CAP {
             let headroom = FILE_CAP - self.size;
             let records: Vec<String> =
                 self.largest.iter().rev().map(|large| format!("line {} ({})", large.line, bytes(large.len))).collect();
@@ -267,8 +267,9 @@ mod tests {
 
     #[test]
     fn a_file_is_near_its_cap_above_nine_tenths_and_up_to_the_cap() {
-        assert_eq!(found(false, FILE_CAP / 10 * 9 - 10, 10, None), NOTHING);
-        assert_eq!(found(false, FILE_CAP / 10 * 9 - 9, 10, None), ["near_per_file_cap@0"]);
+        // 90 % of the cap are 120,795,955.2 bytes.
+        assert_eq!(found(false, 120_795_945, 10, None), NOTHING);
+        assert_eq!(found(false, 120_795_946, 10, None), ["near_per_file_cap@0"]);
         assert_eq!(found(false, FILE_CAP - 10, 10, Some(Ok(()))), ["near_per_file_cap@0"]);
     }
 
