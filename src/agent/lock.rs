@@ -2,8 +2,8 @@
 //! what is not known about a process is asked of [`Liveness`].
 
 use super::record::{json_text, record_bytes};
-use super::residue::is_hex64;
 use crate::fsys::host::{Liveness, Signal};
+use crate::json::spelling::is_hex64;
 use crate::json::view::View;
 use crate::json::{JsString, Kind, Object, Value};
 

@@ -2,7 +2,7 @@
 //! §7.2). Pure; what has to be looked up on disk is asked of [`Evidence`].
 
 use super::record::{NodeKind, TranscriptIdentity, Tree, decimal, equals, is_text, is_tree, json_text, record_bytes, spells};
-use super::residue::is_hex64;
+use crate::json::spelling::is_hex64;
 use crate::json::value::Array;
 use crate::json::view::View;
 use crate::json::{JsString, Kind, Object, Value};

@@ -244,6 +244,20 @@ pub fn bigint(text: &[u8]) -> BigInt {
     }
 }
 
+/// True for an object with all `required` members, perhaps some `optional` ones, and no others. Ends at the first member
+/// that it does not know.
+pub fn is_closed<'a>(object: impl View<'a>, required: &[&str], optional: &[&str]) -> bool {
+    let mut found = 0;
+    let known = |key: &[u8], keys: &[&str]| keys.iter().any(|known| known.as_bytes() == key);
+    object.is_record()
+        && object.members().all(|(key, _)| {
+            let is_required = known(&key, required);
+            found += usize::from(is_required);
+            is_required || known(&key, optional)
+        })
+        && found == required.len()
+}
+
 /// True when the member is a string that spells exactly this number as JavaScript would.
 pub fn spells<'a>(object: impl View<'a>, key: &str, number: impl ToString) -> bool {
     object.str_member(key).is_some_and(|text| *text == *number.to_string().as_bytes())

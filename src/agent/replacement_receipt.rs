@@ -2,9 +2,9 @@
 //! [`residue`](super::residue), processes are asked of [`Liveness`].
 
 use super::record::{decimal, equals, json_text};
-use super::residue::{canonical_decimal, is_uuid};
 use crate::finding::{Difference, Release};
 use crate::fsys::host::{Liveness, Observation};
+use crate::json::spelling::{canonical_decimal, is_uuid};
 use crate::json::view::View;
 use crate::json::{JsString, Kind, Object, Value};
 
@@ -169,7 +169,7 @@ fn file_identity(value: &Value, release: Release) -> Option<FileIdentity> {
     let text = |key: &str| value.str_member(key).and_then(|text| String::from_utf8(text.into_owned()).ok());
     let node = |key: &str| node_number(&text(key)?, release);
     let wide = |key: &str| text(key).filter(|text| is_canonical(text)).and_then(|text| text.parse::<u128>().ok());
-    let sha256 = text("sha256").filter(|text| super::residue::is_hex64(text))?;
+    let sha256 = text("sha256").filter(|text| crate::json::spelling::is_hex64(text))?;
     let size = u64::try_from(wide("size")?).ok().filter(|size| *size <= 9_007_199_254_740_991)?;
     Some(FileIdentity {
         dev: node("dev")?,

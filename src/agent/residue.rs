@@ -3,6 +3,8 @@
 //!
 //! A name is never authority. What it proves, and whether the object under it is what the name says, is for the checks.
 
+use crate::json::spelling::{canonical_decimal, is_hex, is_hex64, is_uuid};
+
 /// A lower-case hexadecimal number without leading zeros, as the names of spec 02 carry device and inode numbers.
 ///
 /// The newest release also writes the signed form of a 64-bit value (`-1f`); it is reduced to the unsigned value here
@@ -534,26 +536,6 @@ fn signed_hex(text: &str) -> Option<(u64, &str)> {
         true if magnitude <= 1 << 63 => Some((magnitude.wrapping_neg(), rest)),
         true => None,
     }
-}
-
-/// Plain decimal without leading zeros (`0` itself is fine), up to 2^64−1.
-pub fn canonical_decimal(text: &str) -> Option<u64> {
-    let canonical = text == "0" || (!text.starts_with('0') && !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit()));
-    if canonical { text.parse().ok() } else { None }
-}
-
-const fn is_hex(byte: u8) -> bool {
-    matches!(byte, b'0'..=b'9' | b'a'..=b'f')
-}
-
-/// 64 lower-case hexadecimal digits.
-pub fn is_hex64(text: &str) -> bool {
-    text.len() == 64 && text.bytes().all(is_hex)
-}
-
-/// A lower-case UUID, 8-4-4-4-12, any version digits.
-pub fn is_uuid(text: &str) -> bool {
-    text.len() == 36 && text.bytes().enumerate().all(|(at, byte)| if matches!(at, 8 | 13 | 18 | 23) { byte == b'-' } else { is_hex(byte) })
 }
 
 #[cfg(test)]

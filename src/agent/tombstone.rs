@@ -3,9 +3,11 @@
 //!
 //! Two readers, on purpose: the *listing* hides a session on evidence that the *resuming* code refuses, and the reverse.
 
+use super::budget::{Budget, Exhausted};
+use super::owner_evidence::Evidence;
 use super::record::{BigInt, TranscriptIdentity, bigint, equals, is_text, is_tree, operation_name, record_bytes, spells};
-use super::residue::is_hex64;
 use crate::finding::{Difference, Release};
+use crate::json::spelling::is_hex64;
 use crate::json::value::Array;
 use crate::json::view::View;
 use crate::json::{JsString, Kind, Object, Value, number};
@@ -84,7 +86,7 @@ pub fn parse_name(name: &[u8]) -> Name<'_> {
     let parsed = suffix.rsplit_once('-').and_then(|(state, attempt)| {
         let state =
             [CleanupState::Pending, CleanupState::ArtifactsRemoved, CleanupState::Completed].into_iter().find(|s| s.word() == state)?;
-        let attempt = super::residue::canonical_decimal(attempt).filter(|n| (1..=MAX_SAFE).contains(n))?;
+        let attempt = crate::json::spelling::canonical_decimal(attempt).filter(|n| (1..=MAX_SAFE).contains(n))?;
         (state != CleanupState::Completed || attempt == 1).then_some((state, attempt))
     });
     match parsed {
@@ -181,8 +183,10 @@ pub struct Target {
     pub mtime_ns: BigInt,
     /// Recorded content hash.
     pub sha256: JsString,
-    /// True when the target carries `taskArtifactOwnerDeletionEvidence`.
-    pub owner_evidence: bool,
+    /// Recorded modification time in milliseconds; compared with nothing.
+    pub mtime_ms: f64,
+    /// The evidence of the owner that goes with it (newest).
+    pub owner_evidence: Option<Box<Evidence>>,
 }
 
 impl Target {
@@ -265,12 +269,17 @@ pub fn read(
         if owners && owner_claims(target, b"taskArtifactOwnerDeletionEvidence") {
             return Err(NotATombstone::OwnerScope);
         }
-        targets.push(read_target(target, scope_directory, within_root)?);
+        targets.push(read_target(target, scope_directory, owners, within_root)?);
     }
     Ok(Tombstone { targets })
 }
 
-fn read_target(target: &Value, scope_directory: &[u8], within_root: &dyn Fn(&JsString) -> bool) -> Result<Target, NotATombstone> {
+fn read_target(
+    target: &Value,
+    scope_directory: &[u8],
+    owners: bool,
+    within_root: &dyn Fn(&JsString) -> bool,
+) -> Result<Target, NotATombstone> {
     let skip = NotATombstone::Skipped;
     let text = |value: &Value, key: &str| value.str_member(key).map(|text| JsString::from_wtf8(text.into_owned())).ok_or(skip);
     let identity = target.member("identity").filter(|identity| identity.is_record()).ok_or(skip)?;
@@ -290,25 +299,20 @@ fn read_target(target: &Value, scope_directory: &[u8], within_root: &dyn Fn(&JsS
     let number = |key: &str| identity.member(key).and_then(View::as_f64).ok_or(skip);
     let (canonical_path, sha256) = (text(identity, "canonicalPath")?, text(identity, "sha256")?);
     let (dev, ino, mtime_ns) = (text(identity, "dev")?, text(identity, "ino")?, text(identity, "mtimeNs")?);
-    let size = number("size")?;
-    number("mtimeMs")?;
+    let (size, mtime_ms) = (number("size")?, number("mtimeMs")?);
     let integer = |text: &JsString| match bigint(text.as_bytes()) {
         BigInt::SyntaxError => Err(NotATombstone::Number),
         value => Ok(value),
     };
-    Ok(Target {
-        path,
-        session_id,
-        cwd,
-        provenance,
-        canonical_path,
-        dev: integer(&dev)?,
-        ino: integer(&ino)?,
-        size,
-        mtime_ns: integer(&mtime_ns)?,
-        sha256,
-        owner_evidence: target.member("taskArtifactOwnerDeletionEvidence").is_some(),
-    })
+    let (dev, ino, mtime_ns) = (integer(&dev)?, integer(&ino)?, integer(&mtime_ns)?);
+    let owner_evidence = match target.member("taskArtifactOwnerDeletionEvidence").filter(|_| owners) {
+        Some(evidence) => {
+            let evidence = Evidence::read(evidence).ok().filter(|evidence| evidence.session_id == session_id);
+            Some(Box::new(evidence.ok_or(NotATombstone::OwnerScope)?))
+        }
+        None => None,
+    };
+    Ok(Target { path, session_id, cwd, provenance, canonical_path, dev, ino, size, mtime_ns, sha256, mtime_ms, owner_evidence })
 }
 
 /// A tombstone as gjc writes it.
@@ -397,6 +401,10 @@ impl History<'_> {
         }
         let mut history: Vec<Pending> = Vec::new();
         for (name, record) in records {
+            // A BigInt that throws is a syntax error like that of JSON: the replay answers "none" (spec 03 §15.3).
+            if has_syntax_error(&record) {
+                return Ok(Replay::None);
+            }
             let pending = self.pending(record, &history)?;
             if by_name && name != Some(pending.attempt) {
                 return Err(ReplayError::Durability);
@@ -415,7 +423,7 @@ impl History<'_> {
                 return Err(ReplayError::OwnerScope);
             }
             if let Some(deleted) = record.member("taskArtifactOwnerTranscriptDeleted")
-                && (deleted.as_bool() != Some(true) || !self.target.owner_evidence)
+                && (deleted.as_bool() != Some(true) || self.target.owner_evidence.is_none())
             {
                 return Err(bad);
             }
@@ -539,13 +547,21 @@ impl History<'_> {
         let Some(object) = record.as_object() else { return false };
         let has = |keys: &[&str]| keys.iter().all(|key| object.contains(key));
         let closed = match object.len() {
-            6 => has(&PLAIN) && !self.target.owner_evidence,
-            10 => has(&PLAIN) && has(&OWNER) && self.target.owner_evidence,
+            6 => has(&PLAIN) && self.target.owner_evidence.is_none(),
+            10 => has(&PLAIN) && has(&OWNER) && self.target.owner_evidence.is_some(),
             _ => false,
         };
         // 0.15.0 knows no owner members and does not count members.
         (closed || !Difference::ClosedCompletedRecord.in_effect(self.release)) && self.common(record, CleanupState::Completed, 1.0, 1)
     }
+}
+
+/// True when a number of the recorded target is a text that `BigInt` refuses.
+fn has_syntax_error(record: &Value) -> bool {
+    let identity = record.member("target").and_then(|target| target.member("identity"));
+    identity.is_some_and(|identity| {
+        ["dev", "ino", "mtimeNs"].iter().any(|key| identity.str_member(key).is_some_and(|text| bigint(&text) == BigInt::SyntaxError))
+    })
 }
 
 const RETAINED_KEYS: [&str; 6] = [
@@ -580,16 +596,27 @@ pub fn is_sibling(path: &[u8], directory: &[u8], prefix: &[u8]) -> bool {
 }
 
 /// The cleanup replay budget (spec 03 §14.2), exact. One for each replay of a (tombstone, target) pair.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReplayBudget {
-    /// Directory entries admitted.
-    pub entries: u64,
+    /// Directory entries, matching or not.
+    pub entries: Budget,
     /// Receipts read.
-    pub receipts: u64,
+    pub receipts: Budget,
     /// Bytes read.
-    pub bytes: u64,
-    /// Work units charged.
-    pub work: u64,
+    pub bytes: Budget,
+    /// Work units: one for an entry, one for every begun 64 KiB of a receipt and at least one.
+    pub work: Budget,
+}
+
+impl Default for ReplayBudget {
+    fn default() -> Self {
+        ReplayBudget {
+            entries: Budget::new("directory entries", Self::MAX_ENTRIES),
+            receipts: Budget::new("cleanup receipts read", Self::MAX_RECEIPTS),
+            bytes: Budget::new("bytes of cleanup receipts", Self::MAX_BYTES),
+            work: Budget::new("work units of one replay", Self::MAX_WORK),
+        }
+    }
 }
 
 impl ReplayBudget {
@@ -606,34 +633,23 @@ impl ReplayBudget {
     /// Bytes that one unit pays for.
     pub const UNIT: u64 = 65_536;
 
-    fn charge(&mut self, units: u64) -> Result<(), ReplayError> {
-        match self.work.checked_add(units).filter(|work| *work <= Self::MAX_WORK) {
-            Some(work) => {
-                self.work = work;
-                Ok(())
-            }
-            None => Err(ReplayError::Capacity),
-        }
-    }
     /// Admits one directory entry.
     pub fn entry(&mut self) -> Result<(), ReplayError> {
-        if self.entries >= Self::MAX_ENTRIES {
-            return Err(ReplayError::Capacity);
-        }
-        self.charge(1)?;
-        self.entries += 1;
-        Ok(())
+        self.entries.charge(1)?;
+        Ok(self.work.charge(1)?)
     }
     /// Admits one receipt of this size.
     pub fn receipt(&mut self, size: u64) -> Result<(), ReplayError> {
-        let bytes = self.bytes.checked_add(size).filter(|bytes| *bytes <= Self::MAX_BYTES);
-        let (Some(bytes), true, true) = (bytes, size <= Self::MAX_RECEIPT_BYTES, self.receipts < Self::MAX_RECEIPTS) else {
-            return Err(ReplayError::Capacity);
-        };
-        self.charge(size.div_ceil(Self::UNIT).max(1))?;
-        self.receipts += 1;
-        self.bytes = bytes;
-        Ok(())
+        Budget::new("bytes of one cleanup receipt", Self::MAX_RECEIPT_BYTES).charge(size)?;
+        self.receipts.charge(1)?;
+        self.bytes.charge(size)?;
+        Ok(self.work.charge(size.div_ceil(Self::UNIT).max(1))?)
+    }
+}
+
+impl From<Exhausted> for ReplayError {
+    fn from(_: Exhausted) -> Self {
+        ReplayError::Capacity
     }
 }
 
@@ -725,7 +741,12 @@ mod tests {
         let read = |text: &str| read(&value(text), SCOPE, b"/s/v2", Release::V0_17, &|_| true).map(|_| ());
         assert_eq!(read(&text().replace("\"state\"", "\"taskArtifactOwnerX\":1,\"state\"")), Err(NotATombstone::OwnerScope));
         assert_eq!(read(&text().replace("\"provenance\"", "\"taskArtifactOwnerX\":1,\"provenance\"")), Err(NotATombstone::OwnerScope));
-        assert_eq!(read(&text().replace("\"provenance\"", "\"taskArtifactOwnerDeletionEvidence\":1,\"provenance\"")), Ok(()));
+        let with =
+            |evidence: &str| text().replace("\"provenance\"", &format!("\"taskArtifactOwnerDeletionEvidence\":{evidence},\"provenance\""));
+        assert_eq!(read(&with(&crate::agent::owner_evidence::example("s1"))), Ok(()));
+        assert_eq!(read(&with(&crate::agent::owner_evidence::example("another"))), Err(NotATombstone::OwnerScope));
+        assert_eq!(read(&with("null")), Err(NotATombstone::OwnerScope));
+        assert!(resumes(&with("null")).is_ok());
         assert!(resumes(&text().replace("\"state\"", "\"taskArtifactOwnerX\":1,\"state\"")).is_ok());
     }
     #[test]
@@ -887,14 +908,14 @@ mod tests {
     fn the_thresholds_of_the_budget() {
         assert!(spend(50_000, &[]).is_ok());
         assert!(spend(50_001, &[]).is_err());
-        assert_eq!(spend(50_000, &[(49_999, 1)]).map(|budget| budget.work), Ok(99_999));
-        assert_eq!(spend(50_000, &[(49_998, 1), (1, 65_537)]).map(|budget| budget.work), Ok(100_000));
+        assert_eq!(spend(50_000, &[(49_999, 1)]).map(|budget| budget.work.used), Ok(99_999));
+        assert_eq!(spend(50_000, &[(49_998, 1), (1, 65_537)]).map(|budget| budget.work.used), Ok(100_000));
         assert_eq!(spend(50_000, &[(49_997, 1), (2, 65_537)]), Err(ReplayError::Capacity));
         assert!(spend(0, &[(8_192, 65_536)]).is_ok());
         assert!(spend(0, &[(8_193, 65_536)]).is_err());
         assert!(spend(0, &[(8, 64 << 20)]).is_ok());
         assert!(spend(0, &[(9, 64 << 20)]).is_err());
-        assert_eq!(spend(0, &[(1, 67_108_864)]).map(|budget| budget.work), Ok(1_024));
+        assert_eq!(spend(0, &[(1, 67_108_864)]).map(|budget| budget.work.used), Ok(1_024));
         assert!(spend(0, &[(1, 67_108_865)]).is_err());
         assert!(spend(0, &[(8, 64 << 20), (1, 0)]).is_ok());
     }

@@ -11,6 +11,7 @@ pub mod coerce;
 pub mod jsonl;
 pub mod number;
 pub mod scan;
+pub mod spelling;
 pub mod string;
 pub mod stringify;
 pub mod tape;

@@ -3,8 +3,81 @@
 use super::value::{Object, Value};
 use std::slice;
 
+/// Where JSON text goes: into a buffer, or only into its length.
+pub trait Out {
+    /// Appends bytes.
+    fn put(&mut self, bytes: &[u8]);
+}
+
+impl Out for Vec<u8> {
+    fn put(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+}
+
+/// Counts the bytes of a text that is not made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Length(pub u64);
+
+impl Out for Length {
+    fn put(&mut self, bytes: &[u8]) {
+        self.0 += bytes.len() as u64;
+    }
+}
+
+/// An object that is written member by member, for records whose values are typed and need no [`Value`] first.
+#[derive(Debug)]
+pub struct Members<'o, O: Out> {
+    out: &'o mut O,
+    first: bool,
+}
+
+/// Writes an object: `fill` writes its members in order.
+pub fn object<O: Out>(out: &mut O, fill: impl FnOnce(&mut Members<'_, O>)) {
+    out.put(b"{");
+    let mut members = Members { out, first: true };
+    fill(&mut members);
+    members.out.put(b"}");
+}
+
+/// Writes an array of `items`, each as `item` writes it.
+pub fn array<O: Out, T>(out: &mut O, items: impl IntoIterator<Item = T>, mut item: impl FnMut(&mut O, T)) {
+    out.put(b"[");
+    for (number, value) in items.into_iter().enumerate() {
+        if number > 0 {
+            out.put(b",");
+        }
+        item(out, value);
+    }
+    out.put(b"]");
+}
+
+impl<O: Out> Members<'_, O> {
+    /// A member whose value `value` writes.
+    pub fn with(&mut self, key: &str, value: impl FnOnce(&mut O)) {
+        if !std::mem::replace(&mut self.first, false) {
+            self.out.put(b",");
+        }
+        write_string(key.as_bytes(), self.out);
+        self.out.put(b":");
+        value(self.out);
+    }
+    /// A member that is a string (WTF-8).
+    pub fn text(&mut self, key: &str, text: impl AsRef<[u8]>) {
+        self.with(key, |out| write_string(text.as_ref(), out));
+    }
+    /// A member that is a number.
+    pub fn number(&mut self, key: &str, number: f64) {
+        self.with(key, |out| write_number(number, out));
+    }
+    /// A member that is a boolean.
+    pub fn flag(&mut self, key: &str, flag: bool) {
+        self.with(key, |out| out.put(if flag { b"true" } else { b"false" }));
+    }
+}
+
 /// Appends the text of `value` to `out`. Iterative: any depth.
-pub fn write(value: &Value, out: &mut Vec<u8>) {
+pub fn write<O: Out>(value: &Value, out: &mut O) {
     /// A container that is being written.
     enum Frame<'a> {
         Array(slice::Iter<'a, Value>),
@@ -14,17 +87,17 @@ pub fn write(value: &Value, out: &mut Vec<u8>) {
     let mut next = Some(value);
     loop {
         match next.take() {
-            Some(Value::Null) => out.extend_from_slice(b"null"),
-            Some(Value::Bool(true)) => out.extend_from_slice(b"true"),
-            Some(Value::Bool(false)) => out.extend_from_slice(b"false"),
+            Some(Value::Null) => out.put(b"null"),
+            Some(Value::Bool(true)) => out.put(b"true"),
+            Some(Value::Bool(false)) => out.put(b"false"),
             Some(Value::Number(number)) => write_number(*number, out),
             Some(Value::String(text)) => write_string(text.as_bytes(), out),
             Some(Value::Array(array)) => {
-                out.push(b'[');
+                out.put(b"[");
                 stack.push((Frame::Array(array.as_slice().iter()), true));
             }
             Some(Value::Object(object)) => {
-                out.push(b'{');
+                out.put(b"{");
                 stack.push((Frame::Object(Box::new(Object::iter(object))), true));
             }
             None => {}
@@ -36,26 +109,26 @@ pub fn write(value: &Value, out: &mut Vec<u8>) {
             Frame::Array(items) => match items.next() {
                 Some(item) => {
                     if !std::mem::replace(first, false) {
-                        out.push(b',');
+                        out.put(b",");
                     }
                     next = Some(item);
                 }
                 None => {
-                    out.push(b']');
+                    out.put(b"]");
                     stack.pop();
                 }
             },
             Frame::Object(members) => match members.next() {
                 Some((key, member)) => {
                     if !std::mem::replace(first, false) {
-                        out.push(b',');
+                        out.put(b",");
                     }
                     write_string(key.as_bytes(), out);
-                    out.push(b':');
+                    out.put(b":");
                     next = Some(member);
                 }
                 None => {
-                    out.push(b'}');
+                    out.put(b"}");
                     stack.pop();
                 }
             },
@@ -72,17 +145,17 @@ pub fn to_text(value: &Value) -> String {
 }
 
 /// A number as `JSON.stringify` writes it: non-finite is `null`, -0 is `0`.
-pub fn write_number(number: f64, out: &mut Vec<u8>) {
+pub fn write_number<O: Out>(number: f64, out: &mut O) {
     if number.is_finite() {
-        out.extend_from_slice(super::number::to_js_string(number).as_bytes());
+        out.put(super::number::to_js_string(number).as_bytes());
     } else {
-        out.extend_from_slice(b"null");
+        out.put(b"null");
     }
 }
 
 /// A quoted string from WTF-8: escapes `"`, `\`, controls below U+0020 and lone surrogates (lower-case hex).
-pub fn write_string(wtf8: &[u8], out: &mut Vec<u8>) {
-    out.push(b'"');
+pub fn write_string<O: Out>(wtf8: &[u8], out: &mut O) {
+    out.put(b"\"");
     let mut copied = 0;
     let mut at = 0;
     while at < wtf8.len() {
@@ -102,18 +175,18 @@ pub fn write_string(wtf8: &[u8], out: &mut Vec<u8>) {
                 continue;
             }
         };
-        out.extend_from_slice(&wtf8[copied..at]);
+        out.put(&wtf8[copied..at]);
         if escape.is_empty() {
             let unit = super::text::surrogate(&wtf8[at..]).unwrap_or(u32::from(byte));
-            out.extend_from_slice(format!("\\u{unit:04x}").as_bytes());
+            out.put(format!("\\u{unit:04x}").as_bytes());
         } else {
-            out.extend_from_slice(escape);
+            out.put(escape);
         }
         at += length;
         copied = at;
     }
-    out.extend_from_slice(&wtf8[copied..]);
-    out.push(b'"');
+    out.put(&wtf8[copied..]);
+    out.put(b"\"");
 }
 
 #[cfg(test)]
@@ -140,6 +213,27 @@ mod tests {
     #[test]
     fn numbers_without_json_text_are_null_and_negative_zero_is_zero() {
         assert_eq!(again("[1e400,-1e400,-0,1e21,1.0]"), "[null,null,0,1e+21,1]");
+    }
+
+    #[test]
+    fn the_length_of_a_text_is_that_of_its_bytes() {
+        let value = Value::parse(r#"{"a":[0,1e21,-7.5,true,null],"\ud800é\u2028😀\n\u0001":{}}"#.as_bytes()).unwrap();
+        let mut length = Length::default();
+        write(&value, &mut length);
+        assert_eq!(length.0, to_text(&value).len() as u64);
+    }
+
+    #[test]
+    fn an_object_is_written_member_by_member() {
+        let mut out = Vec::new();
+        object(&mut out, |o| {
+            o.number("n", 1.0);
+            o.text("t", "\n");
+            o.flag("f", false);
+            o.with("a", |out| array(out, [1.0, 2.0], |out, n| write_number(n, out)));
+            o.with("e", |out| object(out, |_| {}));
+        });
+        assert_eq!(String::from_utf8(out).unwrap(), r#"{"n":1,"t":"\n","f":false,"a":[1,2],"e":{}}"#);
     }
 
     #[test]

@@ -171,7 +171,7 @@ fn cleanup(
     let mut records = Vec::new();
     for name in related {
         let Some(rest) = name.as_bytes().strip_prefix(prefix.as_bytes()).and_then(|rest| rest.strip_suffix(b".json")) else { continue };
-        let attempt = std::str::from_utf8(rest).ok().and_then(crate::agent::residue::canonical_decimal).filter(|attempt| *attempt > 0);
+        let attempt = std::str::from_utf8(rest).ok().and_then(crate::json::spelling::canonical_decimal).filter(|attempt| *attempt > 0);
         match capture(world.fs, &directory.join(name), Bound::Ceiling(RECORD_CEILING)) {
             Ok(captured) => {
                 if bounded && let Err(full) = budget.receipt(captured.meta.size) {

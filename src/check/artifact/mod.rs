@@ -160,7 +160,7 @@ fn metadata(site: &Site<'_>, survey: &Survey, sink: &mut dyn Sink) {
 /// `<prefix>.<uuid>.output` is a generation of the logical output `<prefix>` or `<prefix>.<anything>`.
 fn is_generation(name: &str, logical: &str) -> bool {
     name.strip_suffix(".output").and_then(|rest| rest.rsplit_once('.')).is_some_and(|(prefix, uuid)| {
-        crate::agent::residue::is_uuid(uuid)
+        crate::json::spelling::is_uuid(uuid)
             && logical != name
             && (logical == prefix || logical.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('.')))
             && !logical.ends_with(".output")

@@ -1,6 +1,7 @@
 //! Reader O: which artifact owner a transcript names (spec 01 §3.3; 03 §5.2, §8; 0.17).
 
 use crate::finding::Release;
+use crate::json::spelling::{canonical_decimal, is_hex64};
 use crate::json::text::{first_invalid_utf8, utf8_lossy};
 use crate::json::{Kind, Value, View};
 use crate::transcript::patch;
@@ -40,15 +41,10 @@ impl Locator {
             return None;
         }
         let text = |key| value.str_member(key).and_then(|text| String::from_utf8(text.into_owned()).ok());
-        let owner_id = text("ownerId").filter(|id| id.len() == 64 && id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')))?;
-        Some(Locator { owner_id, directory_dev: decimal(&text("directoryDev")?)?, directory_ino: decimal(&text("directoryIno")?)? })
+        let number = |key| value.str_member(key).and_then(|text| canonical_decimal(std::str::from_utf8(&text).ok()?));
+        let owner_id = text("ownerId").filter(|id| is_hex64(id))?;
+        Some(Locator { owner_id, directory_dev: number("directoryDev")?, directory_ino: number("directoryIno")? })
     }
-}
-
-/// A canonical decimal number of 64 bits.
-fn decimal(text: &str) -> Option<u64> {
-    let canonical = text == "0" || !text.starts_with('0') && !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    canonical.then(|| text.parse().ok()).flatten()
 }
 
 /// The owner that a transcript of the session `session_id` (WTF-8) names; none when it names none.

@@ -1,0 +1,318 @@
+//! What is left of an owner and where (spec 03 §5.5), how far a retained tree may differ from the evidence, and what the
+//! next continuation of a journal may not take back (§11.4).
+
+use super::{OwnerPaths, Refusal, SessionsRoot};
+use crate::agent::owner_evidence::{Entry, Evidence, Inode, TreeSnapshot, parent};
+use crate::agent::record::{NodeKind, is_closed};
+use crate::json::stringify::{Out, array, object, write_string};
+use crate::json::view::View;
+use crate::json::{JsString, Kind};
+use sha2::{Digest, Sha256};
+use std::collections::{HashMap, HashSet};
+
+/// The six lists of a continuation, in the order in which they are judged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum List {
+    /// `detachedPaths`: which of the two root paths were seen detached.
+    Detached,
+    /// `nativeCodes`
+    NativeCodes,
+    /// `retainedSuccessorPaths`
+    Successors,
+    /// `retainedPlaceholderPaths`
+    Placeholders,
+    /// `retainedUnknownPaths`
+    Unknown,
+    /// `windowsErrorCodes`
+    WindowsCodes,
+}
+
+impl List {
+    /// All of them.
+    pub const ALL: [List; 6] = [List::Detached, List::NativeCodes, List::Successors, List::Placeholders, List::Unknown, List::WindowsCodes];
+    /// The three lists of side paths.
+    pub const SIDE: [List; 3] = [List::Successors, List::Placeholders, List::Unknown];
+
+    /// The member's name.
+    pub const fn key(self) -> &'static str {
+        match self {
+            List::Detached => "detachedPaths",
+            List::NativeCodes => "nativeCodes",
+            List::Successors => "retainedSuccessorPaths",
+            List::Placeholders => "retainedPlaceholderPaths",
+            List::Unknown => "retainedUnknownPaths",
+            List::WindowsCodes => "windowsErrorCodes",
+        }
+    }
+    /// The most values it may have.
+    pub const fn max(self) -> usize {
+        match self {
+            List::Detached => 2,
+            List::NativeCodes | List::WindowsCodes => 64,
+            List::Successors | List::Placeholders | List::Unknown => 256,
+        }
+    }
+    fn takes(self, value: &[u8], paths: &OwnerPaths) -> bool {
+        match self {
+            List::Detached => paths.is_root(value),
+            List::NativeCodes => {
+                (1..=128).contains(&value.len())
+                    && value.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'-'))
+            }
+            List::WindowsCodes => {
+                value.strip_prefix(b"0x").is_some_and(|digits| digits.len() == 8 && digits.iter().all(u8::is_ascii_hexdigit))
+            }
+            List::Successors | List::Placeholders | List::Unknown => paths.is_side(value),
+        }
+    }
+}
+
+/// What is left of an owner after an attempt (schema 1).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Continuation {
+    /// The directory of all owners: the evidence's.
+    pub parent: Inode,
+    /// Where the root is, or would be: one of the owner's two root paths.
+    pub retained_root: JsString,
+    /// The tree that is left.
+    pub tree: TreeSnapshot,
+    /// The lists, indexed by [`List`]; an empty one is absent.
+    lists: [Vec<JsString>; 6],
+    /// Whether the payload is durably gone, when it is known.
+    pub payload_durable: Option<bool>,
+}
+
+impl Continuation {
+    /// A continuation without lists, as the first attempt has it.
+    pub fn new(parent: Inode, retained_root: JsString, tree: TreeSnapshot) -> Continuation {
+        Continuation { parent, retained_root, tree, lists: Default::default(), payload_durable: None }
+    }
+    /// The values of a list, none when it is absent.
+    pub fn list(&self, list: List) -> &[JsString] {
+        self.lists.get(list as usize).map(Vec::as_slice).unwrap_or_default()
+    }
+    /// Puts a value at the end of a list, unless it is there.
+    pub fn append(&mut self, list: List, value: JsString) {
+        if let Some(values) = self.lists.get_mut(list as usize).filter(|values| !values.contains(&value)) {
+            values.push(value);
+        }
+    }
+    /// Keeps the values of a list for which `keep` says so.
+    pub fn retain(&mut self, list: List, keep: impl FnMut(&JsString) -> bool) {
+        if let Some(values) = self.lists.get_mut(list as usize) {
+            values.retain(keep);
+        }
+    }
+    /// True when some side path is named.
+    pub fn has_side_paths(&self) -> bool {
+        List::SIDE.iter().any(|list| !self.list(*list).is_empty())
+    }
+
+    /// Reads a continuation of an owner with this evidence, with gjc's checks in gjc's order.
+    ///
+    /// # Errors
+    /// [`Refusal::EvidenceInvalid`] for a malformed parent identity or tree, [`Refusal::ContinuationInvalid`] else.
+    pub fn read<'a>(value: impl View<'a>, root: &SessionsRoot, evidence: &Evidence) -> Result<Continuation, Refusal> {
+        const REQUIRED: [&str; 4] = ["schemaVersion", "parentIdentity", "retainedRootPath", "retainedTreeSnapshot"];
+        let invalid = Refusal::ContinuationInvalid;
+        let members = value.members().take(12).count();
+        let optional: Vec<&str> = List::ALL.map(List::key).into_iter().chain(["payloadDurable"]).chain(REQUIRED).collect();
+        // Which of the four is missing is found out below, each by its own parser.
+        if !value.is_record() || !(4..=11).contains(&members) || !is_closed(value, &[], &optional) {
+            return Err(invalid);
+        }
+        if value.get("schemaVersion").and_then(View::as_f64) != Some(1.0) {
+            return Err(invalid);
+        }
+        let retained_root = value.str_member("retainedRootPath").ok_or(invalid)?;
+        let parent = value.get("parentIdentity").and_then(Inode::read).ok_or(Refusal::EvidenceInvalid)?;
+        let paths = root.owner(&evidence.locator.owner_id);
+        if parent != evidence.parent || !paths.is_root(&retained_root) {
+            return Err(invalid);
+        }
+        let tree = value.get("retainedTreeSnapshot").and_then(TreeSnapshot::read).ok_or(Refusal::EvidenceInvalid)?;
+        if !is_within(&tree, &evidence.tree) {
+            return Err(invalid);
+        }
+        let mut continuation = Continuation::new(parent, JsString::from_wtf8(retained_root.into_owned()), tree);
+        for (list, values) in List::ALL.into_iter().zip(&mut continuation.lists) {
+            if let Some(value) = value.get(list.key()) {
+                *values = read_list(value, list, &paths).ok_or(invalid)?;
+            }
+        }
+        if let Some(durable) = value.get("payloadDurable") {
+            continuation.payload_durable = Some(durable.as_bool().ok_or(invalid)?);
+        }
+        Ok(continuation)
+    }
+
+    /// The record form.
+    pub fn write<O: Out>(&self, out: &mut O) {
+        object(out, |members| {
+            let list = |members: &mut crate::json::stringify::Members<'_, O>, list: List| {
+                let values = self.list(list);
+                if !values.is_empty() {
+                    members.with(list.key(), |out| array(out, values, |out, value| write_string(value.as_bytes(), out)));
+                }
+            };
+            members.number("schemaVersion", 1.0);
+            members.with("parentIdentity", |out| self.parent.write(out));
+            members.text("retainedRootPath", self.retained_root.as_bytes());
+            members.with("retainedTreeSnapshot", |out| self.tree.write(out));
+            list(members, List::Detached);
+            list(members, List::NativeCodes);
+            if let Some(durable) = self.payload_durable {
+                members.flag("payloadDurable", durable);
+            }
+            for side in List::SIDE {
+                list(members, side);
+            }
+            list(members, List::WindowsCodes);
+        });
+    }
+
+    /// The history rule (§11.4): nothing that `previous` gave up comes back, nothing that it recorded is dropped.
+    ///
+    /// Unlike [`is_within`], names of detached children are not translated, and the root's size and link count count.
+    pub fn extends(&self, previous: &Continuation) -> bool {
+        let earlier = previous.tree.by_path(|entry| entry);
+        let entry_holds = |next: &Entry| {
+            earlier.get(next.relative_path.as_bytes()).is_some_and(|before| {
+                let content = match next.kind {
+                    NodeKind::Directory => next.size == before.size,
+                    NodeKind::File => next.is_scrubbed() || (next.size == before.size && next.sha256 == before.sha256),
+                };
+                same_object(next, before) && content
+            })
+        };
+        self.parent == previous.parent
+            && self.tree.root == previous.tree.root
+            && self.tree.entries.len() <= previous.tree.entries.len()
+            && self.tree.entries.iter().all(entry_holds)
+            && self.lists.iter().zip(&previous.lists).all(|(next, before)| {
+                let next: HashSet<&JsString> = next.iter().collect();
+                before.iter().all(|value| next.contains(value))
+            })
+            && (previous.payload_durable != Some(true) || self.payload_durable == Some(true))
+    }
+}
+
+fn read_list<'a>(value: impl View<'a>, list: List, paths: &OwnerPaths) -> Option<Vec<JsString>> {
+    let count = value.items().take(list.max() + 1).count();
+    if value.kind() != Kind::Array || !(1..=list.max()).contains(&count) {
+        return None;
+    }
+    let mut values = Vec::with_capacity(count);
+    for item in value.items() {
+        values.push(item.as_str().filter(|text| list.takes(text, paths)).map(|text| JsString::from_wtf8(text.into_owned()))?);
+    }
+    (values.iter().collect::<HashSet<_>>().len() == values.len()).then_some(values)
+}
+
+fn same_object(a: &Entry, b: &Entry) -> bool {
+    a.kind == b.kind && a.dev == b.dev && a.ino == b.ino && a.nlink == b.nlink
+}
+
+/// How native removal names a child that it detaches inside the tree.
+const DETACHED_PREFIX: &[u8] = b".pi-tree-detached-";
+
+/// The quarantine name of an expected entry: `.pi-tree-detached-` and the hash of its path, dev and ino.
+pub fn quarantine_name(entry: &Entry) -> String {
+    let mut hash = Sha256::new();
+    hash.update(entry.relative_path.as_js().to_string_lossy().as_bytes());
+    hash.update(format!("\0{}\0{}", entry.dev, entry.ino));
+    format!(".pi-tree-detached-{}", data_encoding::HEXLOWER.encode(&hash.finalize()))
+}
+
+/// Non-expansion (§5.5): the retained tree holds nothing that the expected tree does not, save that children may carry
+/// their quarantine names and files may be scrubbed. Linear in the text of both trees.
+pub fn is_within(retained: &TreeSnapshot, expected: &TreeSnapshot) -> bool {
+    if retained.root != expected.root || retained.entries.len() > expected.entries.len() {
+        return false;
+    }
+    let mut map = Expected::new(expected);
+    let mut taken = vec![false; expected.entries.len()];
+    retained.entries.iter().all(|entry| {
+        let path = entry.relative_path.as_bytes();
+        let Some(at) = map.find(path) else { return false };
+        let (Some(record), Some(taken)) = (expected.entries.get(at), taken.get_mut(at)) else { return false };
+        if std::mem::replace(taken, true) {
+            return false;
+        }
+        // The root need only be a directory, which every snapshot's is.
+        path.is_empty() || (same_object(entry, record) && holds_content(entry, record))
+    })
+}
+
+fn holds_content(entry: &Entry, record: &Entry) -> bool {
+    if entry.kind == NodeKind::Directory {
+        return entry.size == record.size;
+    }
+    let same = entry.size == record.size && entry.sha256 == record.sha256;
+    let times = || entry.mtime_ns == record.mtime_ns && entry.ctime_ns == record.ctime_ns;
+    entry.is_scrubbed() || (same && (entry.sha256.is_some() || times()))
+}
+
+/// The expected tree, to be walked by components. Children are found by their directory's index and one component, so
+/// that a path costs what its text costs, however deep it is.
+struct Expected<'t> {
+    tree: &'t TreeSnapshot,
+    root: usize,
+    directories: HashMap<&'t [u8], usize>,
+    children: HashMap<(usize, &'t [u8]), usize>,
+    /// By quarantine name; none for a name that two children share. Made when the first such name is asked for.
+    detached: Option<HashMap<(usize, String), Option<usize>>>,
+}
+
+impl<'t> Expected<'t> {
+    fn new(tree: &'t TreeSnapshot) -> Self {
+        let indexed = || tree.entries.iter().enumerate().map(|(at, entry)| (at, entry.relative_path.as_bytes()));
+        let directories: HashMap<&[u8], usize> = indexed()
+            .filter(|(at, _)| tree.entries.get(*at).is_some_and(|entry| entry.kind == NodeKind::Directory))
+            .map(|(at, path)| (path, at))
+            .collect();
+        let root = directories.get(&b""[..]).copied().unwrap_or_default();
+        let children = indexed()
+            .filter(|(_, path)| !path.is_empty())
+            .filter_map(|(at, path)| {
+                let directory = parent(path);
+                let name = path.get(if directory.is_empty() { 0 } else { directory.len() + 1 }..)?;
+                Some(((*directories.get(directory)?, name), at))
+            })
+            .collect();
+        Expected { tree, root, directories, children, detached: None }
+    }
+    /// The one expected entry that a retained path stands for.
+    fn find(&mut self, path: &[u8]) -> Option<usize> {
+        let mut at = self.root;
+        if path.is_empty() {
+            return Some(at);
+        }
+        for component in path.split(|byte| *byte == b'/') {
+            let plain = self.children.get(&(at, component)).copied();
+            at = match (plain, self.detached(at, component)) {
+                (Some(child), None) | (None, Some(Some(child))) => child,
+                // Both a name and a quarantine name, or a quarantine name of two children, or neither.
+                _ => return None,
+            };
+        }
+        Some(at)
+    }
+    fn detached(&mut self, directory: usize, component: &[u8]) -> Option<Option<usize>> {
+        if !component.starts_with(DETACHED_PREFIX) {
+            return None;
+        }
+        let name = std::str::from_utf8(component).ok()?;
+        let (tree, directories) = (self.tree, &self.directories);
+        let names = self.detached.get_or_insert_with(|| {
+            let mut names = HashMap::with_capacity(tree.entries.len());
+            for (at, entry) in tree.entries.iter().enumerate().filter(|(_, entry)| !entry.relative_path.as_bytes().is_empty()) {
+                if let Some(directory) = directories.get(parent(entry.relative_path.as_bytes())) {
+                    names.entry((*directory, quarantine_name(entry))).and_modify(|child| *child = None).or_insert(Some(at));
+                }
+            }
+            names
+        });
+        names.get(&(directory, name.to_owned())).copied()
+    }
+}

@@ -1,0 +1,408 @@
+//! One retirement receipt: its target, strict decoding in gjc's order (spec 03 §4, §5.1, §6), canonical encoding and its
+//! measured length (§3).
+
+use super::budget::MAX_RECEIPT_BYTES;
+use super::{Continuation, Outcome, Refusal, Retained, Scope, SessionsRoot, State, Why, names::MAX_ATTEMPT};
+use crate::agent::owner_evidence::{Decimal, Evidence, Locator};
+use crate::agent::record::{TranscriptIdentity, equals, is_closed, is_text};
+use crate::json::stringify::{self, Length, Out, object};
+use crate::json::view::View;
+use crate::json::{JsString, Node, Tape, Value, scan, spelling, text};
+
+/// The identity of a transcript when it was prepared (§5.1). Its link count is always 1.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Identity {
+    /// Device; not bounded to 64 bits here.
+    pub dev: Decimal,
+    /// Inode; not bounded to 64 bits here.
+    pub ino: Decimal,
+    /// Bytes, a safe integer.
+    pub size: u64,
+    /// Modification time in nanoseconds since 1970; may be negative.
+    pub mtime_ns: Decimal,
+    /// SHA-256 of the whole transcript.
+    pub sha256: [u8; 32],
+}
+
+impl Identity {
+    /// Reads an identity record; none for any defect.
+    pub fn read<'a>(value: impl View<'a>) -> Option<Identity> {
+        if !is_closed(value, &["dev", "ino", "nlink", "size", "mtimeNs", "sha256"], &[]) || !is_text(value, "nlink", b"1") {
+            return None;
+        }
+        let text = |key| value.str_member(key);
+        Some(Identity {
+            dev: Decimal::unsigned(&text("dev")?)?,
+            ino: Decimal::unsigned(&text("ino")?)?,
+            size: value.get("size").and_then(View::as_f64).and_then(safe_integer)?,
+            mtime_ns: Decimal::signed(&text("mtimeNs")?)?,
+            sha256: spelling::hex64(&text("sha256")?)?,
+        })
+    }
+    /// The identity of a transcript as it is on disk; none unless it has one link.
+    pub fn of(file: &TranscriptIdentity) -> Option<Identity> {
+        (file.nlink == 1).then_some(Identity {
+            dev: file.dev.into(),
+            ino: file.ino.into(),
+            size: file.size,
+            mtime_ns: file.mtime_ns.into(),
+            sha256: spelling::hex64(file.sha256.as_bytes())?,
+        })
+    }
+    fn write<O: Out>(&self, out: &mut O) {
+        object(out, |identity| {
+            identity.text("dev", self.dev.to_string());
+            identity.text("ino", self.ino.to_string());
+            identity.text("nlink", "1");
+            identity.number("size", self.size as f64);
+            identity.text("mtimeNs", self.mtime_ns.to_string());
+            identity.text("sha256", data_encoding::HEXLOWER.encode(&self.sha256));
+        });
+    }
+}
+
+/// A safe integer that is not negative; -0 is 0.
+fn safe_integer(number: f64) -> Option<u64> {
+    (number.fract() == 0.0 && (0.0..=MAX_ATTEMPT as f64).contains(&number)).then_some(number as u64)
+}
+
+/// What a journal is about: one transcript as it was prepared.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Target {
+    /// Absolute, normalised, below the sessions root.
+    pub transcript_path: JsString,
+    /// Session id; not empty.
+    pub session_id: JsString,
+    /// The header's `cwd`.
+    pub cwd: JsString,
+    /// The transcript's identity.
+    pub identity: Identity,
+    /// Where its owner is.
+    pub locator: Locator,
+}
+
+impl Target {
+    /// Reads a target as a caller of gjc's codec gives it (§6 steps 2 to 5); `root` is not yet known to be normalised.
+    ///
+    /// # Errors
+    /// The tokens of those steps.
+    pub fn read<'a>(value: impl View<'a>, root: &[u8]) -> Result<Target, Refusal> {
+        let authority = Refusal::ContinuationAuthorityMismatch;
+        let text = |key| value.str_member(key).map(|text| JsString::from_wtf8(text.into_owned())).ok_or(authority);
+        let (transcript_path, session_id, cwd) = (text("transcriptPath")?, text("sessionId")?, text("cwd")?);
+        let root = SessionsRoot::new(root)?;
+        let locator = value.get("taskArtifactOwnerLocator").and_then(Locator::of).ok_or(authority)?;
+        if !has_authority(&transcript_path, &session_id, &root) {
+            return Err(authority);
+        }
+        let identity = value.get("transcriptIdentity").and_then(Identity::read).ok_or(Refusal::ContinuationIdentityInvalid)?;
+        Ok(Target { transcript_path, session_id, cwd, identity, locator })
+    }
+}
+
+/// Step 4 without the locator.
+fn has_authority(transcript_path: &JsString, session_id: &JsString, root: &SessionsRoot) -> bool {
+    !session_id.as_bytes().is_empty() && root.holds(transcript_path.as_bytes())
+}
+
+/// How far a receipt says the retirement is, with what that state alone records.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Progress {
+    /// `prepared`
+    Prepared,
+    /// `artifacts_removed`
+    ArtifactsRemoved,
+    /// `owner_pending`
+    OwnerPending {
+        /// From 1.
+        attempt: u64,
+        /// Never `completed`. Its continuation is the receipt's as well.
+        outcome: Box<Retained>,
+    },
+    /// `owner_retired`; its outcome is `completed`, which says nothing more.
+    OwnerRetired,
+}
+
+impl Progress {
+    /// The state without its details.
+    pub const fn state(&self) -> State {
+        match self {
+            Progress::Prepared => State::Prepared,
+            Progress::ArtifactsRemoved => State::ArtifactsRemoved,
+            Progress::OwnerPending { attempt, .. } => State::OwnerPending(*attempt),
+            Progress::OwnerRetired => State::OwnerRetired,
+        }
+    }
+}
+
+/// A receipt that was decoded strictly.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Receipt {
+    /// Scope digest.
+    pub scope: String,
+    /// The transcript.
+    pub target: Target,
+    /// The owner. Its session and locator are the target's.
+    pub evidence: Evidence,
+    /// State and what belongs to it.
+    pub progress: Progress,
+}
+
+const COMMON: [&str; 8] =
+    ["schemaVersion", "state", "scope", "transcriptPath", "sessionId", "cwd", "transcriptIdentity", "taskArtifactOwnerDeletionEvidence"];
+const EVIDENCE: &str = "taskArtifactOwnerDeletionEvidence";
+const ATTEMPT: &str = "ownerRetirementAttempt";
+const ARTIFACTS_REMOVED: &str = "artifactsRemoved";
+const OUTCOME: &str = "taskArtifactOwnerRetirementOutcome";
+const CONTINUATION: &str = "taskArtifactOwnerRetirementContinuation";
+const PAYLOAD_RETIRED: &str = "taskArtifactOwnerPayloadRetired";
+const NAMESPACE_RETAINED: &str = "taskArtifactOwnerNamespaceRetained";
+const RETIRED: &str = "taskArtifactOwnerRetired";
+
+/// Runs `with` on the JSON value of a stored receipt. Readers are lenient about bytes: bad UTF-8 becomes U+FFFD; white
+/// space, key order and duplicates do not matter; a byte order mark fails. `tape` is reused from receipt to receipt.
+///
+/// # Errors
+/// [`Refusal::ContinuationCorrupt`] for what JSON.parse refuses, else what `with` says.
+pub fn parse<T>(bytes: &[u8], tape: &mut Tape, with: impl FnOnce(Node<'_>) -> Result<T, Refusal>) -> Result<T, Refusal> {
+    let corrupt = Refusal::ContinuationCorrupt;
+    let text = text::utf8_lossy(bytes);
+    match scan::scan(&text, 0, tape) {
+        scan::Outcome::Complete { end } if scan::skip_space(&text, end) == text.len() => with(tape.root(&text).ok_or(corrupt)?),
+        _ => Err(corrupt),
+    }
+}
+
+impl Receipt {
+    /// Decodes a receipt about a known target: steps 1 and 6 to 13 of §6. (Steps 2 to 5 made the target.)
+    ///
+    /// # Errors
+    /// The token of the first step that fails.
+    pub fn decode<'a>(value: impl View<'a>, scope: &str, root: &SessionsRoot, target: &Target) -> Result<Receipt, Refusal> {
+        if !value.is_record() {
+            return Err(Refusal::ContinuationCorrupt);
+        }
+        let state = shape(value, scope, target)?;
+        let identity = value.get("transcriptIdentity").and_then(Identity::read).ok_or(Refusal::ContinuationCorrupt)?;
+        if identity != target.identity {
+            return Err(Refusal::TranscriptReplaced);
+        }
+        let evidence = value.get(EVIDENCE).and_then(|evidence| Evidence::read(evidence).ok()).ok_or(Refusal::EvidenceCorrupt)?;
+        if evidence.session_id != target.session_id || evidence.locator != target.locator {
+            return Err(Refusal::ContinuationLocatorMismatch);
+        }
+        let progress = progress(value, state, root, &evidence)?;
+        Ok(Receipt { scope: scope.to_owned(), target: target.clone(), evidence, progress })
+    }
+
+    /// Decodes the `prepared` receipt of a journal, which brings its target itself (§11.1 step 3).
+    ///
+    /// # Errors
+    /// The token of the first rule that fails.
+    pub fn bootstrap<'a>(value: impl View<'a>, scope: &Scope<'_>, transcript_path: &JsString) -> Result<Receipt, Refusal> {
+        let authority = Refusal::ContinuationAuthorityMismatch;
+        if !value.is_record() {
+            return Err(Refusal::ContinuationCorrupt);
+        }
+        if !is_text(value, "state", State::Prepared.word().as_bytes()) || !is_text(value, "transcriptPath", transcript_path.as_bytes()) {
+            return Err(authority);
+        }
+        let text = |key| value.str_member(key).map(|text| JsString::from_wtf8(text.into_owned())).ok_or(authority);
+        let (session_id, cwd) = (text("sessionId")?, text("cwd")?);
+        let evidence = Evidence::read(value.get(EVIDENCE).ok_or(Refusal::EvidenceInvalid)?)?;
+        let identity = value.get("transcriptIdentity").and_then(Identity::read).ok_or(Refusal::ContinuationCorrupt)?;
+        if !has_authority(transcript_path, &session_id, scope.root) {
+            return Err(authority);
+        }
+        let target = Target { transcript_path: transcript_path.clone(), session_id, cwd, identity, locator: evidence.locator.clone() };
+        shape(value, scope.digest, &target)?;
+        if evidence.session_id != target.session_id {
+            return Err(Refusal::ContinuationLocatorMismatch);
+        }
+        Ok(Receipt { scope: scope.digest.to_owned(), target, evidence, progress: Progress::Prepared })
+    }
+
+    /// State and, when pending, attempt.
+    pub const fn state(&self) -> State {
+        self.progress.state()
+    }
+
+    /// Writes the canonical JSON text, without the LF.
+    pub fn write<O: Out>(&self, out: &mut O) {
+        object(out, |members| {
+            members.number("schemaVersion", 1.0);
+            members.text("state", self.state().word());
+            members.text("scope", &self.scope);
+            members.text("transcriptPath", self.target.transcript_path.as_bytes());
+            members.text("sessionId", self.target.session_id.as_bytes());
+            members.text("cwd", self.target.cwd.as_bytes());
+            members.with("transcriptIdentity", |out| self.target.identity.write(out));
+            members.with(EVIDENCE, |out| self.evidence.write(out));
+            match &self.progress {
+                Progress::Prepared => {}
+                Progress::ArtifactsRemoved => members.flag(ARTIFACTS_REMOVED, true),
+                Progress::OwnerPending { attempt, outcome } => {
+                    members.number(ATTEMPT, *attempt as f64);
+                    members.flag(ARTIFACTS_REMOVED, true);
+                    members.with(OUTCOME, |out| outcome.write(&self.evidence, out));
+                    members.with(CONTINUATION, |out| outcome.continuation.write(out));
+                    if outcome.why == Why::PayloadRetired {
+                        members.flag(PAYLOAD_RETIRED, true);
+                        members.flag(NAMESPACE_RETAINED, true);
+                    }
+                }
+                Progress::OwnerRetired => {
+                    members.flag(ARTIFACTS_REMOVED, true);
+                    members.flag(RETIRED, true);
+                    members.with(OUTCOME, |out| Outcome::Completed.write(&self.evidence, out));
+                }
+            }
+        });
+    }
+
+    /// The length of the encoded receipt, the LF included, without making it.
+    pub fn measure(&self) -> u64 {
+        let mut length = Length::default();
+        self.write(&mut length);
+        length.0 + 1
+    }
+
+    /// The bytes that gjc would store, when they are not too many.
+    ///
+    /// # Errors
+    /// [`Refusal::ReceiptCapacityExceeded`] above 64 MiB, told before anything is made.
+    pub fn encode(&self) -> Result<Vec<u8>, Refusal> {
+        let length = self.measure();
+        if length > MAX_RECEIPT_BYTES {
+            return Err(Refusal::ReceiptCapacityExceeded);
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
+        self.write(&mut bytes);
+        bytes.push(b'\n');
+        Ok(bytes)
+    }
+
+    /// Whether these bytes are exactly what gjc would write for this receipt. Nothing is made; the first difference ends it.
+    pub fn is_canonical(&self, bytes: &[u8]) -> bool {
+        let mut rest = Rest(Some(bytes));
+        self.write(&mut rest);
+        rest.0 == Some(b"\n")
+    }
+
+    /// The length of the `owner_pending` receipt that would follow if the next attempt left the tree of `continuation` (or,
+    /// without one, the whole evidenced tree) and ended with the shortest outcome; what comes is at least about this long.
+    pub fn next_pending_length(&self) -> u64 {
+        let (attempt, continuation) = match &self.progress {
+            Progress::OwnerPending { attempt, outcome } => (attempt.saturating_add(1), outcome.continuation.clone()),
+            _ => {
+                let root = crate::json::JsString::from_wtf8(removing_root(self));
+                (1, Continuation::new(self.evidence.parent, root, self.evidence.tree.clone()))
+            }
+        };
+        let outcome = Box::new(Retained { why: Why::CleanupPending, continuation, native: None });
+        let next = Receipt { progress: Progress::OwnerPending { attempt, outcome }, ..self.clone() };
+        next.measure()
+    }
+}
+
+/// `<R>/.task-artifact-owners/<ownerId>.removing`, with the root found from the transcript: it lies two levels below.
+fn removing_root(receipt: &Receipt) -> Vec<u8> {
+    let path = receipt.target.transcript_path.as_bytes();
+    let up = |path: &[u8]| memchr::memrchr(b'/', path).unwrap_or_default();
+    let scope = path.get(..up(path)).unwrap_or_default();
+    let root = scope.get(..up(scope)).unwrap_or_default();
+    SessionsRoot::new(root).map(|root| root.owner(&receipt.evidence.locator.owner_id).removing).unwrap_or_default()
+}
+
+/// What is still to be met of expected bytes; none after the first difference.
+struct Rest<'b>(Option<&'b [u8]>);
+
+impl Out for Rest<'_> {
+    fn put(&mut self, bytes: &[u8]) {
+        self.0 = self.0.and_then(|rest| rest.strip_prefix(bytes));
+    }
+}
+
+/// Step 6: state, member set, fixed members, flags and attempt. Gives the state.
+fn shape<'a>(value: impl View<'a>, scope: &str, target: &Target) -> Result<State, Refusal> {
+    let mismatch = Refusal::ContinuationMismatch;
+    let attempt = || value.get(ATTEMPT).and_then(View::as_f64).and_then(safe_integer).filter(|attempt| *attempt >= 1).ok_or(mismatch);
+    let payload_retired = || value.get(OUTCOME).and_then(|outcome| outcome.get("kind")).is_some_and(|kind| kind.is_str("payload_retired"));
+    let (state, further): (State, &[&str]) = match value.str_member("state").as_deref() {
+        Some(b"prepared") => (State::Prepared, &[]),
+        Some(b"artifacts_removed") => (State::ArtifactsRemoved, &[ARTIFACTS_REMOVED]),
+        Some(b"owner_pending") if payload_retired() => {
+            (State::OwnerPending(attempt()?), &[ATTEMPT, ARTIFACTS_REMOVED, OUTCOME, CONTINUATION, PAYLOAD_RETIRED, NAMESPACE_RETAINED])
+        }
+        Some(b"owner_pending") => (State::OwnerPending(attempt()?), &[ATTEMPT, ARTIFACTS_REMOVED, OUTCOME, CONTINUATION]),
+        Some(b"owner_retired") => (State::OwnerRetired, &[ARTIFACTS_REMOVED, RETIRED, OUTCOME]),
+        _ => return Err(mismatch),
+    };
+    let true_when_there = |key| !further.contains(&key) || value.get(key).and_then(View::as_bool) == Some(true);
+    let holds = is_closed(value, &[&COMMON[..], further].concat(), &[])
+        && equals(value, "schemaVersion", 1.0)
+        && is_text(value, "scope", scope.as_bytes())
+        && is_text(value, "transcriptPath", target.transcript_path.as_bytes())
+        && is_text(value, "sessionId", target.session_id.as_bytes())
+        && is_text(value, "cwd", target.cwd.as_bytes())
+        && true_when_there(ARTIFACTS_REMOVED)
+        && true_when_there(RETIRED);
+    if holds { Ok(state) } else { Err(mismatch) }
+}
+
+/// Steps 11 to 13: the outcome of the states that have one.
+fn progress<'a>(value: impl View<'a>, state: State, root: &SessionsRoot, evidence: &Evidence) -> Result<Progress, Refusal> {
+    let disagree = Refusal::OutcomeMismatch;
+    let outcome = || Outcome::read(value.get(OUTCOME).ok_or(Refusal::OutcomeInvalid)?, root, evidence);
+    match state {
+        State::Prepared => Ok(Progress::Prepared),
+        State::ArtifactsRemoved => Ok(Progress::ArtifactsRemoved),
+        State::OwnerRetired => match outcome()? {
+            Outcome::Completed => Ok(Progress::OwnerRetired),
+            Outcome::Retained(_) => Err(disagree),
+        },
+        State::OwnerPending(attempt) => {
+            let Outcome::Retained(outcome) = outcome()? else { return Err(disagree) };
+            let repeated = value.get(CONTINUATION).and_then(|again| Continuation::read(again, root, evidence).ok());
+            let is_true = |key| value.get(key).and_then(View::as_bool) == Some(true);
+            let flags = match outcome.why {
+                Why::PayloadRetired => is_true(PAYLOAD_RETIRED) && is_true(NAMESPACE_RETAINED),
+                // Step 6 counted the members: they cannot be there.
+                Why::CleanupPending | Why::Uncertain { .. } => true,
+            };
+            if repeated.as_ref() == Some(&outcome.continuation) && flags {
+                Ok(Progress::OwnerPending { attempt, outcome })
+            } else {
+                Err(disagree)
+            }
+        }
+    }
+}
+
+/// The deepest nesting that gjc's writer measures: a value may stand in this many containers.
+pub const MAX_DEPTH: usize = 32;
+
+/// The length that gjc's writer measures for any JSON value, the LF included (§3).
+///
+/// # Errors
+/// [`Refusal::ContinuationCorrupt`] for a value nested deeper than 32, [`Refusal::ReceiptCapacityExceeded`] above 64 MiB.
+pub fn json_byte_length(value: &Value) -> Result<u64, Refusal> {
+    if depth(value) > MAX_DEPTH {
+        return Err(Refusal::ContinuationCorrupt);
+    }
+    let mut length = Length(1);
+    stringify::write(value, &mut length);
+    if length.0 > MAX_RECEIPT_BYTES { Err(Refusal::ReceiptCapacityExceeded) } else { Ok(length.0) }
+}
+
+/// In how many containers the deepest value stands. Iterative.
+fn depth(value: &Value) -> usize {
+    let mut deepest = 0;
+    let mut pending = vec![(value, 0)];
+    while let Some((value, depth)) = pending.pop() {
+        deepest = deepest.max(depth);
+        pending.extend(value.items().map(|item| (item, depth + 1)));
+        pending.extend(value.members().map(|(_, member)| (member, depth + 1)));
+    }
+    deepest
+}
