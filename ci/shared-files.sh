@@ -5,6 +5,8 @@
 #
 # 1. `records` yields as many records as the verdict tables say the loader kept, patches and refused headers aside.
 # 2. No command panics on any of the files.
+# 3. Writing is stable: what `migrate` wrote, the next `migrate` leaves as it is; and a file of version 5 from which nothing
+#    had to be dropped is loaded afterwards as it was before.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 shared=$1
@@ -48,6 +50,35 @@ while IFS=$'\t' read -r file entries rest; do
   [[ $entries =~ ^[0-9]+$ ]] && [ "$entries" -gt 0 ] || continue
   expect "$shared/field/inputs/$file.jsonl" "$entries"
 done < <(tail -n +2 "$shared/field/inputs/verdicts-gjc-0.15.0.tsv")
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+written=0
+kept=0
+for file in "$shared"/real/*.jsonl "$shared"/field/inputs/*.jsonl; do
+  rm -f "$work"/*
+  $fsck migrate "$file" -o "$work/once" > /dev/null 2> "$work/said"
+  [ -e "$work/once" ] || continue # gjc loads nothing of it; the tables above say of which files
+  written=$((written + 1))
+  $fsck migrate "$work/once" -o "$work/twice" > /dev/null 2>&1
+  if ! cmp -s "$work/once" "$work/twice"; then
+    echo "FAIL migrate $file: the second time changes what the first wrote"
+    failures=$((failures + 1))
+  fi
+  # What had to be dropped or cannot be opened is said on stderr.
+  if [ ! -s "$work/said" ] && head -n 1 "$file" | grep -q '"version":5[,}]'; then
+    kept=$((kept + 1))
+    if ! cmp -s <($fsck replay --json "$file") <($fsck replay --json "$work/once"); then
+      echo "FAIL replay $file: loaded otherwise after it was written"
+      failures=$((failures + 1))
+    fi
+  fi
+done
+echo "written twice: $written files; $kept of version 5 loaded again as they were"
+if [ "$written" -lt 50 ] || [ "$kept" -lt 25 ]; then
+  echo "FAIL too few files were written ($written) or compared ($kept)"
+  failures=$((failures + 1))
+fi
 
 echo "$checked files, $failures failures"
 echo "$((checked - failures)) passed, $failures failed"

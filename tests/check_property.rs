@@ -7,12 +7,11 @@
 mod support;
 
 use gjc_fsck::check::transcript::{Options, Outcome, Storage, check};
-use gjc_fsck::check::verdict::{MANAGED_MALFORMED, STRICT_MALFORMED};
+use gjc_fsck::check::verdict::{explains_managed, explains_strict};
 use gjc_fsck::finding::{Collected, Finding, Release};
 use gjc_fsck::json::View;
-use std::collections::HashMap;
 use std::path::PathBuf;
-use support::{Case, cases, run};
+use support::{Others, cases, run};
 
 fn checked(bytes: &[u8], options: &Options<'_>) -> (Outcome, Vec<Finding>) {
     let mut sink = Collected::default();
@@ -32,11 +31,11 @@ fn answer<'o>(outcome: &'o Outcome, reader: &str) -> &'o str {
 fn explained(bytes: &[u8], options: &Options<'_>) -> Result<(Outcome, Vec<Finding>), String> {
     let (outcome, findings) = checked(bytes, options);
     let names: Vec<&str> = findings.iter().map(|finding| finding.code.name).collect();
-    let said = findings.iter().any(|finding| STRICT_MALFORMED.contains(&finding.code));
+    let said = findings.iter().any(|finding| explains_strict(finding.code));
     let malformed = answer(&outcome, "S") == "malformed";
     let managed = answer(&outcome, "M") == "malformed";
     if options.storage == Storage::Managed {
-        let said = findings.iter().any(|finding| MANAGED_MALFORMED.contains(&finding.code));
+        let said = findings.iter().any(|finding| explains_managed(finding.code));
         // `header_invalid` names M only for the `id`; and M decodes each line by itself, which drops a byte order mark at
         // the start of any line, where S and `json_syntax` refuse it.
         let less_strict = names.contains(&"header_invalid") || bytes.windows(4).any(|w| w == b"\n\xEF\xBB\xBF");
@@ -72,13 +71,9 @@ fn malformed_is_explained_over_the_suites() {
 /// The verdict of S that comes with the findings is the recorded one.
 #[test]
 fn inspect_gives_the_recorded_verdict() {
-    let others: HashMap<String, Case> = ["parse", "load", "migrate", "context"]
-        .into_iter()
-        .flat_map(|suite| cases(suite).into_iter().map(move |case| (format!("{suite}/{}", case.name()), case)))
-        .collect();
+    let others = Others::read();
     run("inspect", |case| {
-        let referred = case.text("case").map(|name| format!("{}/{name}", case.text("suite").unwrap_or_default()));
-        let subject = referred.as_ref().and_then(|name| others.get(name)).unwrap_or(case);
+        let subject = others.subject(case)?;
         if subject.get("path").is_some() {
             return Ok(());
         }

@@ -31,10 +31,9 @@ use gjc_fsck::transcript::migrate::Numbered;
 use gjc_fsck::transcript::open::{self, ManagedFile, Opening, Workspace};
 use gjc_fsck::transcript::readers;
 use gjc_fsck::transcript::readers::picker;
-use std::collections::HashMap;
 use std::path::Path;
 use support::place::Place;
-use support::{Case, cases, json, run, same, string};
+use support::{Case, Others, json, run, same, string};
 
 /// Bytes to the records of the lenient reader.
 #[test]
@@ -119,16 +118,9 @@ fn context_answer(wanted: &Value, answer: &Value) -> Result<(), String> {
 /// Bytes, or a place, to the verdict of the strict inspection. Cases by reference take the input of another suite.
 #[test]
 fn inspect() {
-    let others: HashMap<String, Case> = ["parse", "load", "migrate", "context"]
-        .into_iter()
-        .flat_map(|suite| cases(suite).into_iter().map(move |case| (format!("{suite}/{}", case.name()), case)))
-        .collect();
+    let others = Others::read();
     run("inspect", |case| {
-        let referred = case.text("case").map(|name| format!("{}/{name}", case.text("suite").unwrap_or_default()));
-        let subject = match &referred {
-            Some(name) => others.get(name).ok_or(format!("no case {name}"))?,
-            None => case,
-        };
+        let subject = others.subject(case)?;
         let mut options = Options::new(Release::V0_15);
         if let Some(budget) = case.get("budget_bytes").and_then(View::as_f64) {
             options.budget = budget as u64;

@@ -35,6 +35,7 @@ pub mod tool_pairing;
 pub mod transcript;
 pub mod tree;
 pub mod verdict;
+mod words;
 
 pub use run::run;
 

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 /// What `out` answers.
 pub fn write(report: &Report, files: &dyn Excerpts, out: &mut dyn Write) -> io::Result<()> {
     for entry in &report.findings {
-        let place = match (entry.line, entry.column) {
+        let place = match (entry.place.line, entry.place.column) {
             (Some(line), Some(column)) => format!(":{line}:{column}"),
             (Some(line), None) => format!(":{line}"),
             (None, _) => String::new(),
@@ -20,7 +20,7 @@ pub fn write(report: &Report, files: &dyn Excerpts, out: &mut dyn Write) -> io::
         writeln!(
             out,
             "{}{place}: {}[{}] {}",
-            plain(&files.opened(&entry.path)),
+            plain(&files.opened(&entry.place.path)),
             level(entry.severity),
             entry.code.name,
             plain(&entry.message)

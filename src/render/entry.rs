@@ -191,24 +191,6 @@ pub fn pad(text: &str, width: usize) -> String {
     out
 }
 
-/// A count with its noun: `1 entry`, `2 entries`.
-pub fn count(number: usize, one: &str, many: &str) -> String {
-    format!("{} {}", grouped(number as u64), if number == 1 { one } else { many })
-}
-
-/// A number with thousands apart: `1,234`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -262,12 +244,5 @@ mod tests {
         assert_eq!(id(Some(&value("\"\""))), "\"\"");
         assert_eq!(id(Some(&value("7"))), "7");
         assert_eq!(id(Some(&Value::Null)), "null");
-    }
-
-    #[test]
-    fn numbers_are_grouped() {
-        assert_eq!(grouped(0), "0");
-        assert_eq!(grouped(1234567), "1,234,567");
-        assert_eq!(count(1, "entry", "entries"), "1 entry");
     }
 }

@@ -6,6 +6,7 @@
 
 use super::Excerpts;
 use super::style::{Palette, plain, wrap};
+use super::words;
 use crate::finding::{Class, Gauge, Severity};
 use crate::report::prose::gist;
 use crate::report::reference::level;
@@ -49,7 +50,7 @@ pub fn text(report: &Report, excerpts: &dyn Excerpts, layout: Layout) -> String 
         width,
         transcripts: report.transcripts.iter().map(|transcript| (transcript.path.as_str(), transcript)).collect(),
         workspaces: workspaces(&report.transcripts),
-        erring: report.findings.iter().filter(|entry| entry.severity == Severity::Error).map(|entry| entry.path.as_str()).collect(),
+        erring: report.findings.iter().filter(|entry| entry.severity == Severity::Error).map(|entry| entry.place.path.as_str()).collect(),
         out: String::new(),
     };
     page.verdict();
@@ -96,14 +97,18 @@ impl<'a> Page<'a> {
             [(summary.errors, "error", "errors", Severity::Error), (summary.warnings, "warning", "warnings", Severity::Warning)]
         {
             if count > 0 {
-                said.push(self.palette.severity(severity, &counted(count, one, many)));
+                said.push(self.palette.severity(severity, &words::count(count, one, many)));
             }
         }
         if summary.capacity > 0 {
-            said.push(self.palette.aside(&counted(summary.capacity, "limit reached or near", "limits reached or near")));
+            said.push(self.palette.aside(&words::count(summary.capacity, "limit reached or near", "limits reached or near")));
         }
         if summary.transient > 0 {
-            said.push(self.palette.aside(&counted(summary.transient, "object moved during the check", "objects moved during the check")));
+            said.push(self.palette.aside(&words::count(
+                summary.transient,
+                "object moved during the check",
+                "objects moved during the check",
+            )));
         }
         let sign = match summary.verdict {
             // What does not count for the exit status is still there.
@@ -118,7 +123,7 @@ impl<'a> Page<'a> {
         };
         let said = if said.is_empty() { String::new() } else { format!(": {}", said.join(", ")) };
         self.line(&format!("{sign}{said}"));
-        let transcripts = counted(summary.transcripts, "transcript", "transcripts");
+        let transcripts = words::count(summary.transcripts, "transcript", "transcripts");
         match (summary.transcripts, summary.refused, summary.blocked) {
             (0, _, _) if self.report.findings.is_empty() => self.line("  no transcript was found, and nothing else to object to"),
             (0, _, _) => {}
@@ -145,8 +150,8 @@ impl<'a> Page<'a> {
     /// of a file its header first, because without it gjc loads nothing.
     fn worst_first(&self) -> Vec<&'a Entry> {
         let mut errors: Vec<&Entry> = self.plain_findings(Severity::Error).collect();
-        let fatal: BTreeSet<&str> = errors.iter().filter(|entry| entry.code.fatal).map(|entry| entry.path.as_str()).collect();
-        errors.sort_by_key(|entry| (!fatal.contains(entry.path.as_str()), &entry.path, entry.code.area != "header"));
+        let fatal: BTreeSet<&str> = errors.iter().filter(|entry| entry.code.fatal).map(|entry| entry.place.path.as_str()).collect();
+        errors.sort_by_key(|entry| (!fatal.contains(entry.place.path.as_str()), &entry.place.path, entry.code.area != "header"));
         errors
     }
 
@@ -219,7 +224,7 @@ impl<'a> Page<'a> {
         for entry in self.plain_findings(Severity::Info) {
             let (_, count, files) = codes.entry(entry.code.name).or_insert((entry, 0, BTreeSet::new()));
             *count += 1;
-            files.insert(&entry.path);
+            files.insert(&entry.place.path);
         }
         if codes.is_empty() {
             return;
@@ -230,7 +235,7 @@ impl<'a> Page<'a> {
         for (name, (entry, count, files)) in codes {
             let name = self.palette.severity(Severity::Info, &format!("{name:<name_width$}"));
             let files = match files.len() {
-                1 => shown(&entry.path).into_owned(),
+                1 => shown(&entry.place.path).into_owned(),
                 files => format!("in {files} files"),
             };
             let text = wrap(&format!("{} ({files})", entry.code.summary), indent, self.width);
@@ -355,14 +360,14 @@ fn workspaces(transcripts: &[Transcript]) -> BTreeMap<&str, &str> {
 fn by_file(findings: Vec<&Entry>) -> IndexMap<&str, Runs<'_>> {
     let mut files: IndexMap<&str, Runs<'_>> = IndexMap::new();
     for entry in findings {
-        files.entry(&entry.path).or_default().entry(entry.code.name).or_default().push(entry);
+        files.entry(&entry.place.path).or_default().entry(entry.code.name).or_default().push(entry);
     }
     files
 }
 
 /// `(and 12 more: lines 7, 9, 12, 15, …)`.
 fn also(rest: &[&Entry]) -> String {
-    let lines: BTreeSet<u64> = rest.iter().filter_map(|entry| entry.line).collect();
+    let lines: BTreeSet<u64> = rest.iter().filter_map(|entry| entry.place.line).collect();
     let mut named: Vec<String> = lines.iter().take(NAMED_LINES).map(u64::to_string).collect();
     if lines.len() > NAMED_LINES {
         named.push("…".to_owned());
@@ -377,7 +382,7 @@ fn also(rest: &[&Entry]) -> String {
 /// ` · line 12, column 71 · entry ab12cd34`, as far as it is known.
 fn place(entry: &Entry) -> String {
     let mut out = String::new();
-    match (entry.line, entry.column) {
+    match (entry.place.line, entry.place.column) {
         (Some(line), Some(column)) if column > 1 => {
             let _ = write!(out, " · line {line}, column {column}");
         }
@@ -386,10 +391,10 @@ fn place(entry: &Entry) -> String {
         }
         (None, _) => {}
     }
-    if let Some(id) = &entry.entry {
+    if let Some(id) = &entry.place.entry {
         let _ = write!(out, " · entry {}", plain(id));
     }
-    if let Some(pointer) = entry.pointer.as_deref().filter(|pointer| !pointer.is_empty()) {
+    if let Some(pointer) = entry.place.pointer.as_deref().filter(|pointer| !pointer.is_empty()) {
         let _ = write!(out, " · {}", plain(pointer));
     }
     out
@@ -417,10 +422,6 @@ fn answer(transcript: &Transcript, error: bool) -> String {
     }
 }
 
-fn counted(count: u64, one: &str, many: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
-}
-
 /// Used share of the limit, rounded down.
 fn percent(gauge: &Gauge) -> u64 {
     if gauge.limit == 0 {
@@ -438,7 +439,7 @@ fn bar(percent: u64) -> String {
 /// `103.4 MiB`, `48,211 entries`.
 fn amount(count: u64, unit: &str) -> String {
     if unit != "bytes" {
-        return format!("{} {unit}", grouped(count));
+        return format!("{} {unit}", words::grouped(count));
     }
     let mut unit = "bytes";
     let mut scaled = count;
@@ -452,19 +453,6 @@ fn amount(count: u64, unit: &str) -> String {
         unit = next;
     }
     if unit == "bytes" { format!("{scaled} bytes") } else { format!("{scaled}.{tenths} {unit}") }
-}
-
-/// `48,211`.
-fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 #[cfg(test)]

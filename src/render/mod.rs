@@ -9,6 +9,7 @@ pub mod json;
 pub mod replay;
 pub mod style;
 pub mod tree;
+pub mod words;
 
 use std::borrow::Cow;
 

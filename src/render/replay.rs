@@ -1,8 +1,9 @@
 //! A replay for a terminal: every entry with the line it came from, and every patch with what became of it.
 
-use super::entry::{clip, count, id, preview, word};
+use super::entry::{clip, id, preview, word};
 use super::style::Palette;
 use super::tree::remarks;
+use super::words::count;
 use crate::json::View;
 use crate::transcript::load::{Ignored, Outcome};
 use crate::transcript::trace::{Patch, Traced};
@@ -39,8 +40,8 @@ pub fn text(traced: &Traced, palette: Palette, width: usize) -> String {
         .collect();
     let total = format!(
         "{}, {}, {} without effect",
-        count(traced.loaded.entries.len(), "entry", "entries"),
-        count(traced.patches.len(), "patch", "patches"),
+        count(traced.loaded.entries.len() as u64, "entry", "entries"),
+        count(traced.patches.len() as u64, "patch", "patches"),
         ignored.len()
     );
     out.push('\n');

@@ -4,8 +4,9 @@
 //! always the first column, elsewhere the larger subtree keeps the column: so the drawing is never wider than the
 //! logarithm of the number of entries, whatever the tree.
 
-use super::entry::{clip, count, grouped, id, preview, word};
+use super::entry::{clip, id, preview, word};
 use super::style::{Palette, plain, wrap};
+use super::words::{count, grouped};
 use crate::json::{JsString, Value, View};
 use crate::transcript::context::Kept;
 use crate::transcript::context::js::Js;
@@ -194,9 +195,9 @@ pub fn summary(sheet: Sheet<'_>) -> Vec<String> {
     let entries = sheet.entries.iter().filter(|entry| !entry.get("type").is_some_and(|kind| kind.is_str("session"))).count();
     let mut lines = vec![format!(
         "{}, {}, {}; {} on the path to the leaf",
-        count(entries, "entry", "entries"),
-        count(outline.shape.roots().len(), "root", "roots"),
-        count(outline.branchings(), "branching", "branchings"),
+        count(entries as u64, "entry", "entries"),
+        count(outline.shape.roots().len() as u64, "root", "roots"),
+        count(outline.branchings() as u64, "branching", "branchings"),
         grouped(outline.path.entries.len() as u64)
     )];
     match (outline.end(), outline.path.entries.first()) {
@@ -214,7 +215,7 @@ pub fn summary(sheet: Sheet<'_>) -> Vec<String> {
         let kept = match compaction.kept {
             Kept::From(place) => {
                 let first = outline.path.entries.get(place).map(|first| sheet.name(*first)).unwrap_or_default();
-                format!("keeps {} from {first} on", count(compaction.place - place, "entry", "entries"))
+                format!("keeps {} from {first} on", count((compaction.place - place) as u64, "entry", "entries"))
             }
             Kept::Replaced => "keeps nothing: a remote history replaces what was before".to_owned(),
             Kept::NotFound => {
@@ -228,7 +229,10 @@ pub fn summary(sheet: Sheet<'_>) -> Vec<String> {
         Ok((messages, weight)) => {
             let bytes = weight.unwrap_or(0);
             let (weight, budget) = (grouped(bytes), grouped(sheet.budget));
-            lines.push(format!("the context holds {} and weighs {weight} of {budget} bytes", count(*messages, "message", "messages")));
+            lines.push(format!(
+                "the context holds {} and weighs {weight} of {budget} bytes",
+                count(*messages as u64, "message", "messages")
+            ));
             if bytes > sheet.budget {
                 lines.push("! that is too much: gjc refuses the session as context_too_large".to_owned());
             }

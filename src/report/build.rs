@@ -1,7 +1,7 @@
 //! From what the checks pushed to a [`Report`]: filter, override, order, count.
 
 use super::prose::of_release;
-use super::{Blobs, CheckedFor, Entry, Related, Report, SCHEMA, Settings, Status, Summary, Tool, Transcript, Verdict};
+use super::{Blobs, CheckedFor, Entry, Position, Related, Report, SCHEMA, Settings, Status, Summary, Tool, Transcript, Verdict};
 use crate::check;
 use crate::finding::{Class, Code, Difference, Finding, Gauge, Outcome, Place, Release, Releases, Role, Severity};
 use sha2::{Digest, Sha256};
@@ -90,9 +90,9 @@ fn no_fork_of_nothing(entries: &mut [Entry], transcripts: &[Transcript]) {
     }
     let is_header = |entry: &&Entry| entry.code.area == "header" && entry.severity == Severity::Error;
     let headers: BTreeMap<String, &'static str> =
-        entries.iter().filter(is_header).map(|entry| (entry.path.clone(), entry.code.name)).collect();
-    for entry in entries.iter_mut().filter(|entry| nothing.contains(&*entry.path) && entry.help.contains("gjc --fork")) {
-        entry.help = match headers.get(&entry.path) {
+        entries.iter().filter(is_header).map(|entry| (entry.place.path.clone(), entry.code.name)).collect();
+    for entry in entries.iter_mut().filter(|entry| nothing.contains(&*entry.place.path) && entry.help.contains("gjc --fork")) {
+        entry.help = match headers.get(&entry.place.path) {
             Some(header) => format!(
                 "Mend the header first, as `{header}` says: gjc loads nothing from this file, so a fork cannot help. Keep the original."
             ),
@@ -105,8 +105,8 @@ fn no_fork_of_nothing(entries: &mut [Entry], transcripts: &[Transcript]) {
 
 /// What the order of a report goes by: the place, then what is said of it.
 fn order(entry: &Entry) -> impl Ord + '_ {
-    let place = (&entry.path, entry.line, entry.column, entry.byte_start);
-    (place, entry.code.name, &entry.message, &entry.pointer, &entry.entry, &entry.fingerprint)
+    let place = (&entry.place.path, entry.place.line, entry.place.column, entry.place.byte_start);
+    (place, entry.code.name, &entry.message, &entry.place.pointer, &entry.place.entry, &entry.fingerprint)
 }
 
 fn entry(finding: Finding, settings: &Settings) -> Entry {
@@ -118,22 +118,15 @@ fn entry(finding: Finding, settings: &Settings) -> Entry {
         class: code.class,
         message,
         fingerprint,
-        path: place.path.to_string(),
-        line: place.line,
-        column: place.column,
-        byte_start: place.bytes.map(|(start, _)| start),
-        byte_end: place.bytes.map(|(_, end)| end),
-        pointer: place.pointer,
-        entry: place.entry,
-        related: related.into_iter().map(|related| self::related(related.note, related.place)).collect(),
+        place: position(place),
+        related: related.into_iter().map(|related| Related { note: related.note, place: position(related.place) }).collect(),
         gjc: of_release(gjc.as_deref().unwrap_or(code.gjc), settings.release),
         help: of_release(help.as_deref().unwrap_or(code.help), settings.release),
     }
 }
 
-fn related(note: String, place: Place) -> Related {
-    Related {
-        note,
+fn position(place: Place) -> Position {
+    Position {
         path: place.path.to_string(),
         line: place.line,
         column: place.column,
@@ -175,14 +168,14 @@ fn blocks(entries: &[Entry]) -> Blocks<'_> {
     let mut blocks = Blocks::default();
     for entry in entries {
         if entry.code.refuses_workspace() {
-            let folder = match check::managed::judged_by(&entry.path) {
+            let folder = match check::managed::judged_by(&entry.place.path) {
                 // The root itself.
                 "." => "",
                 folder => folder,
             };
             blocks.refused.entry(folder).or_insert(entry.code.name);
         } else if entry.code.lacks_workspace() {
-            blocks.without_workspace.entry(&entry.path).or_insert(entry.code.name);
+            blocks.without_workspace.entry(&entry.place.path).or_insert(entry.code.name);
         }
     }
     blocks
@@ -283,7 +276,7 @@ mod tests {
         };
         let settings = Settings::default();
         let report = report_of(findings(), &settings);
-        let places: Vec<_> = report.findings.iter().map(|entry| (entry.path.as_str(), entry.line, entry.code.name)).collect();
+        let places: Vec<_> = report.findings.iter().map(|entry| (entry.place.path.as_str(), entry.place.line, entry.code.name)).collect();
         assert_eq!(
             places,
             [
@@ -315,7 +308,7 @@ mod tests {
         ];
         let report = report_of(findings, &Settings::default());
         assert_eq!(names(&report), ["truncated_last_line", "malformed"]);
-        assert_eq!(report.findings[1].path, "b");
+        assert_eq!(report.findings[1].place.path, "b");
     }
 
     #[test]

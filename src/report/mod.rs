@@ -105,20 +105,9 @@ pub struct Entry {
     pub class: Option<Class>,
     /// What is wrong here, one sentence.
     pub message: String,
-    /// Path relative to the root, `-` for standard input.
-    pub path: String,
-    /// 1-based line.
-    pub line: Option<u64>,
-    /// 1-based byte column in the line.
-    pub column: Option<u64>,
-    /// First byte in the file.
-    pub byte_start: Option<u64>,
-    /// First byte behind it.
-    pub byte_end: Option<u64>,
-    /// RFC 6901 pointer inside the record.
-    pub pointer: Option<String>,
-    /// Id of the entry.
-    pub entry: Option<String>,
+    /// Where it is.
+    #[serde(flatten)]
+    pub place: Position,
     /// Other places that belong to it: causes, other halves.
     pub related: Vec<Related>,
     /// What gjc does.
@@ -135,7 +124,16 @@ pub struct Entry {
 pub struct Related {
     /// Why it is named.
     pub note: String,
-    /// Path relative to the root.
+    /// Which place.
+    #[serde(flatten)]
+    pub place: Position,
+}
+
+/// A place as it is written: each member that does not apply is null.
+#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[serde(rename_all = "camelCase")]
+pub struct Position {
+    /// Path relative to the root, `-` for standard input.
     pub path: String,
     /// 1-based line.
     pub line: Option<u64>,

@@ -179,30 +179,65 @@ pub fn is_name(name: &[u8]) -> bool {
     name.len() == NAME_LENGTH && name.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Calls `found` with every string in a live position of blob references (spec 01 §4.4) below `entry` that begins with the
-/// prefix: `data` of an image block, `image_url` or its `url`, and any other member `data` whose container does not
-/// hang under a key `content`. Never recurses.
+/// What a live reference resolves to (spec 01 §4.4).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Live {
+    /// `data` of an image: Base64 of the blob's bytes.
+    ImageData,
+    /// `image_url` or `image_url.url`: the blob's bytes as a data URL.
+    ImageUrl,
+    /// Another member named `data`: the blob's bytes as text.
+    Data,
+}
+
+/// The key that a container hangs under, as far as it matters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Under {
+    /// `content`, also through arrays.
+    Content,
+    /// `image_url`, directly.
+    ImageUrl,
+    /// Anything else, or nothing.
+    Other,
+}
+
+/// What gjc resolves a reference to that is the member `key` of a container which hangs `under` a key (spec 01 §4.4).
+pub fn live(key: &[u8], under: Under, is_image: impl FnOnce() -> bool) -> Option<Live> {
+    match (key, under) {
+        (b"data", _) if is_image() => Some(Live::ImageData),
+        (b"data", Under::ImageUrl | Under::Other) => Some(Live::Data),
+        (b"image_url", _) | (b"url", Under::ImageUrl) => Some(Live::ImageUrl),
+        _ => None,
+    }
+}
+
+/// True for an image block.
+pub fn is_image<'v>(container: impl View<'v>) -> bool {
+    container.get("type").is_some_and(|kind| kind.is_str("image"))
+}
+
+/// Calls `found` with every string in a live position of blob references ([`live`]) below `entry` that begins with the
+/// prefix. Never recurses.
 pub fn live_references<'v, V: View<'v>>(entry: V, mut found: impl FnMut(&[u8])) {
-    let mut visit = |value: V| {
-        if let Some(text) = value.as_str().filter(|text| text.starts_with(REFERENCE_PREFIX.as_bytes())) {
-            found(&text);
-        }
-    };
-    // Containers still to be looked at, and whether they hang under a key `content`.
-    let mut pending = vec![(entry, false)];
-    while let Some((value, under_content)) = pending.pop() {
+    // Containers still to be looked at.
+    let mut pending = vec![(entry, Under::Other)];
+    while let Some((value, under)) = pending.pop() {
+        let in_array = if under == Under::Content { Under::Content } else { Under::Other };
         let containers = value.items().filter(|item| matches!(item.kind(), Kind::Array | Kind::Object));
-        pending.extend(containers.map(|item| (item, under_content)));
-        let is_image = value.get("type").is_some_and(|kind| kind.is_str("image"));
+        pending.extend(containers.map(|item| (item, in_array)));
         for (key, member) in value.members() {
-            match (&*key, member.kind()) {
-                (b"data", Kind::String) if is_image || !under_content => visit(member),
-                (b"image_url", Kind::String) => visit(member),
-                (b"image_url", Kind::Object) => {
-                    member.get("url").into_iter().for_each(&mut visit);
-                    pending.push((member, false));
+            match member.kind() {
+                Kind::String if live(&key, under, || is_image(value)).is_some() => {
+                    member.as_str().filter(|text| text.starts_with(REFERENCE_PREFIX.as_bytes())).iter().for_each(|text| found(text));
                 }
-                (_, Kind::Array | Kind::Object) => pending.push((member, &*key == b"content")),
+                Kind::Array | Kind::Object => {
+                    let under = match &*key {
+                        b"content" => Under::Content,
+                        b"image_url" if member.kind() == Kind::Object => Under::ImageUrl,
+                        _ => Under::Other,
+                    };
+                    pending.push((member, under));
+                }
                 _ => {}
             }
         }

@@ -5,6 +5,7 @@
 pub mod place;
 
 use gjc_fsck::json::{Value, View, stringify};
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
@@ -37,6 +38,28 @@ impl Case {
             (None, Some(base64)) => data_encoding::BASE64.decode(base64.as_bytes()).expect("input_b64 is Base64"),
             (None, None) => Vec::new(),
         }
+    }
+}
+
+/// The cases of other suites, for those of `inspect` that refer to one instead of having an input.
+pub struct Others(HashMap<String, Case>);
+
+impl Others {
+    /// Reads the suites that can be referred to.
+    pub fn read() -> Others {
+        let suites = ["parse", "load", "migrate", "context"];
+        Others(
+            suites
+                .into_iter()
+                .flat_map(|suite| cases(suite).into_iter().map(move |case| (format!("{suite}/{}", case.name()), case)))
+                .collect(),
+        )
+    }
+    /// The case whose input `case` is about: the one it refers to, else itself.
+    pub fn subject<'c>(&'c self, case: &'c Case) -> Result<&'c Case, String> {
+        let Some(name) = case.text("case") else { return Ok(case) };
+        let name = format!("{}/{name}", case.text("suite").unwrap_or_default());
+        self.0.get(&name).ok_or(format!("no case {name}"))
     }
 }
 

@@ -5,41 +5,30 @@
 pub mod codes;
 pub mod store;
 
-use super::line::bytes;
 use super::size::is_inline_image;
 use super::transcript::content::Content;
 use super::transcript::held::Held;
 use super::transcript::signs::{DATA_URL_PREFIX, LONG_UNITS, PLACEHOLDER_PREFIX, SPILL_NOTICE, Sign};
+use super::words::{bytes, shortened, with_article};
 use crate::finding::Finding;
 use crate::json::text::wtf8_lossy;
 use crate::json::{Kind, Node, View, Walk};
 use crate::transcript::EntryKind;
-use crate::transcript::blobs::{self, BlobSource, REFERENCE_PREFIX, Stored};
+use crate::transcript::blobs::{self, BlobSource, Live, REFERENCE_PREFIX, Stored, Under};
 use std::collections::{HashMap, HashSet};
 
-/// What a live reference resolves to (spec 01 §4.4).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Live {
-    /// `data` of an image: Base64 of the blob's bytes.
-    ImageData,
-    /// `image_url` or `image_url.url`: the blob's bytes as a data URL.
-    ImageUrl,
-    /// Another member named `data`: the blob's bytes as text.
-    Data,
-}
-
 /// Whether gjc resolves a reference string at the place a walk stands at, and to what.
-pub fn live_position(walk: &Walk<'_>, value: Node<'_>) -> Option<Live> {
-    let key = value.member_key()?;
+fn live_position(walk: &Walk<'_>, value: Node<'_>) -> Option<Live> {
+    let key = value.member_key()?.as_str()?;
     let container = walk.container()?;
-    if key.is_str("data") {
-        if container.get("type").is_some_and(|kind| kind.is_str("image")) {
-            return Some(Live::ImageData);
-        }
-        return (!walk.container_key().is_some_and(|key| key.is_str("content"))).then_some(Live::Data);
-    }
-    let under_image_url = || container.member_key().is_some_and(|key| key.is_str("image_url"));
-    (key.is_str("image_url") || key.is_str("url") && under_image_url()).then_some(Live::ImageUrl)
+    let under = if container.member_key().is_some_and(|key| key.is_str("image_url")) {
+        Under::ImageUrl
+    } else if walk.container_key().is_some_and(|key| key.is_str("content")) {
+        Under::Content
+    } else {
+        Under::Other
+    };
+    blobs::live(&key, under, || blobs::is_image(container))
 }
 
 /// The pass over contents.
@@ -106,7 +95,7 @@ impl<'s> BlobPass<'s> {
             }
             Stored::File { .. } => return,
         };
-        let message = format!("The blob {name} of the evicted `{}` {what}.", super::entry::shortened(path));
+        let message = format!("The blob {name} of the evicted `{}` {what}.", shortened(path));
         let place = content.place(payload, Some(format!("/evictedContent/payloads/{}", path.replace('~', "~0").replace('/', "~1"))));
         held.push(content.entry, false, Finding::new(&codes::SPILL_BLOB_MISSING, place, message));
     }
@@ -208,7 +197,7 @@ impl<'s> BlobPass<'s> {
         };
         let Some(name) = blobs::canonical(text) else {
             let rest = wtf8_lossy(&text[REFERENCE_PREFIX.len()..]);
-            let mut message = format!("`{}` behind `blob:sha256:` is no hash of 64 lower-case digits.", super::entry::shortened(&rest));
+            let mut message = format!("`{}` behind `blob:sha256:` is no hash of 64 lower-case digits.", shortened(&rest));
             if live == Live::ImageData && is_inline_image(walk, value, text).is_some() {
                 // 01a.10: no reference any more, so it is decoded as Base64.
                 message.push_str(" The next rewrite decodes the text as an image and loses it.");
@@ -242,7 +231,7 @@ impl<'s> BlobPass<'s> {
 /// What is wrong with a marker itself, payloads excepted.
 fn marker_fault(marker: Node<'_>) -> Option<(String, Node<'_>)> {
     if marker.kind() != Kind::Object {
-        return Some((format!("it is {}", super::entry::with_article(marker.kind())), marker));
+        return Some((format!("it is {}", with_article(marker.kind())), marker));
     }
     let is = |key, kind| marker.get(key).is_some_and(|value: Node<'_>| value.kind() == kind);
     let wrong = if !is("payloads", Kind::Object) {
@@ -260,7 +249,7 @@ fn marker_fault(marker: Node<'_>) -> Option<(String, Node<'_>)> {
 }
 
 fn payload_fault<'v>(kind: EntryKind, path: &str, payload: Node<'v>) -> Option<(String, Node<'v>)> {
-    let shown = super::entry::shortened(path);
+    let shown = shortened(path);
     let wrong = |what: &str| Some((format!("{what} of `{shown}`"), payload));
     if !is_spill_path(kind, path) {
         return Some((format!("`{shown}` is no path of evicted content"), payload));

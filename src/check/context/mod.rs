@@ -3,9 +3,9 @@
 pub mod codes;
 
 use super::entry;
-use super::line::count;
 use super::transcript::content::{Content, Message, Stop};
 use super::tree::{Graph, is_message};
+use super::words::{count, shortened};
 use crate::finding::{Finding, Place, Sink};
 use crate::json::{Kind, Value, View};
 use crate::transcript::EntryKind;
@@ -90,7 +90,7 @@ fn boundary(graph: &Graph<'_>, compaction: Compaction, explained: &HashSet<usize
                 Some(found) if graph.on_path(found).is_some() => "it stands behind the compaction",
                 Some(_) => "it is on another branch",
             };
-            let id = if graph.renamed { String::new() } else { format!(" `{}`", entry::shortened(&graph.text(first))) };
+            let id = if graph.renamed { String::new() } else { format!(" `{}`", shortened(&graph.text(first))) };
             let message = format!("`firstKeptEntryId`{id} is not on the path before the compaction: {why}.");
             sink.push(Finding::new(&codes::COMPACTION_FIRST_KEPT_MISSING, pointer(), message));
         }

@@ -5,10 +5,10 @@
 
 pub mod codes;
 
-use super::line::count;
 use super::transcript::content::{Content, Message};
 use super::transcript::held::Held;
 use super::transcript::signs::Sign;
+use super::words::{count, shortened, with_article};
 use crate::finding::{Finding, Place, Sink};
 use crate::json::text::wtf8_lossy;
 use crate::json::{Kind, View, Walk};
@@ -154,22 +154,4 @@ pub fn schema(fact: &Fact, place: Place, sink: &mut dyn Sink) {
     };
     let pointer = fact.faults.iter().next().map(|field| field.pointer().to_owned());
     sink.push(Finding::new(&codes::ENTRY_SCHEMA, Place { pointer, ..place }, message));
-}
-
-/// `a string`, `an array`, `null`.
-pub(crate) fn with_article(kind: Kind) -> String {
-    match kind {
-        Kind::Null => "null".to_owned(),
-        Kind::Array | Kind::Object => format!("an {}", kind.word()),
-        _ => format!("a {}", kind.word()),
-    }
-}
-
-/// A text from the file, short enough for a sentence.
-pub(crate) fn shortened(text: &str) -> String {
-    let mut shown: String = text.chars().take(60).collect();
-    if shown.len() < text.len() {
-        shown.push('…');
-    }
-    shown
 }

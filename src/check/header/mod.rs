@@ -4,9 +4,9 @@
 
 pub mod codes;
 
-use super::entry::{shortened, with_article};
-use super::line::{LostIds, Mark, count};
+use super::line::{LostIds, Mark};
 use super::transcript::Source;
+use super::words::{count, shortened, with_article};
 use super::{dialect, patch};
 use crate::finding::{Difference, Finding, Place, Release, Sink};
 use crate::json::jsonl::{Found, Line};

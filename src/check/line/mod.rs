@@ -11,6 +11,7 @@ pub use damage::{Damaged, LostIds};
 
 use self::damage::{Anatomy, Shape};
 use super::transcript::Source;
+use super::words::{self, bytes, count};
 use crate::finding::{Code, Finding, Place, Sink};
 use crate::json::jsonl::{Event, Found, Line, Strict};
 use crate::json::text::{Encoding, wtf8_lossy};
@@ -338,11 +339,7 @@ impl<'s> LinePass<'s> {
         let (code, message): (&'static Code, String) = match &anatomy.shape {
             Shape::NulRun { count, first: _ } => (
                 &codes::NUL_RUN,
-                format!(
-                    "The line holds {} and {}.",
-                    crate::check::line::count(*count, "NUL byte", "NUL bytes"),
-                    anatomy.recoverable_words()
-                ),
+                format!("The line holds {} and {}.", words::count(*count, "NUL byte", "NUL bytes"), anatomy.recoverable_words()),
             ),
             Shape::Conflict { marker } => {
                 (&codes::CONFLICT_MARKERS, format!("The line is a merge conflict marker ({}).", String::from_utf8_lossy(&[*marker; 7])))
@@ -520,16 +517,6 @@ impl<'s> LinePass<'s> {
 /// True for a string (or key) that holds an unpaired surrogate.
 fn lone_surrogate(node: Node<'_>) -> bool {
     node.has_surrogate_escape() && node.as_str().is_some_and(|text| JsStr::from_wtf8(&text).has_lone_surrogate())
-}
-
-/// `1 line is`, `3 lines are`.
-pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
-}
-
-/// `1 byte`, `20 bytes`.
-pub(crate) fn bytes(number: u64) -> String {
-    count(number, "byte", "bytes")
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ const PREFIX: u64 = 4096;
 /// Reports a title patch that the recent list does not see; `title` is the header's own.
 pub fn recent_title(size: u64, title: Option<&[u8]>, patch: Option<&TitlePatch>, sink: &mut dyn Sink) {
     let Some(patch) = patch.filter(|patch| size <= PREFIX && title != Some(&patch.title)) else { return };
-    let shown = |title: &[u8]| super::entry::shortened(&wtf8_lossy(title));
+    let shown = |title: &[u8]| super::words::shortened(&wtf8_lossy(title));
     let old = title.map_or("no title".to_owned(), |title| format!("`{}`", shown(title)));
     let message = format!("The file has {size} bytes, so the recent list shows {old} where the picker shows `{}`.", shown(&patch.title));
     sink.push(Finding::new(&codes::RECENT_TITLE_STALE, patch.place.clone(), message));

@@ -2,10 +2,10 @@
 
 pub mod codes;
 
-use super::entry::shortened;
 use super::transcript::Source;
 use super::transcript::content::Content;
 use super::tree::Label;
+use super::words::{shortened, with_article};
 use crate::finding::{Finding, Place, Sink};
 use crate::json::text::wtf8_lossy;
 use crate::json::{Kind, View};
@@ -118,7 +118,7 @@ pub fn check(
             let index = loaded.keep.value(fact).and_then(|value| value.get("firstKeptEntryIndex"));
             if let Some(index) = index.filter(|index| index.kind() != Kind::Number) {
                 explained.first_kept.insert(entry);
-                let message = format!("`firstKeptEntryIndex` is {}: the boundary is lost.", super::entry::with_article(index.kind()));
+                let message = format!("`firstKeptEntryIndex` is {}: the boundary is lost.", with_article(index.kind()));
                 sink.push(Finding::new(&codes::MIGRATION_FIRST_KEPT_LOST, at(entry, "/firstKeptEntryIndex"), message));
             }
         }

@@ -4,10 +4,10 @@
 
 pub mod codes;
 
-use super::line::count;
 use super::transcript::Source;
 use super::transcript::content::{Content, Message};
 use super::transcript::held::Held;
+use super::words::count;
 use crate::finding::{Code, Difference, Finding, Place, Release, Sink};
 use crate::json::jsonl::Found;
 use crate::json::text::wtf8_lossy;

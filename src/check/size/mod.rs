@@ -4,11 +4,11 @@
 
 pub mod codes;
 
-use super::line::{bytes, count};
 use super::transcript::Source;
 use super::transcript::content::{Content, Message};
 use super::transcript::held::Held;
 use super::transcript::signs::{DATA_URL_PREFIX, LONG_UNITS, Sign, TRUNCATION_NOTICE};
+use super::words::{bytes, count};
 use crate::finding::{Code, Finding, Gauge, Place, Sink};
 use crate::json::jsonl::Line;
 use crate::json::view::len_utf16;

@@ -5,11 +5,10 @@
 
 pub mod codes;
 
-use super::entry::{shortened, with_article};
-use super::line::count;
 use super::transcript::content::{Content, Message, Stop};
 use super::transcript::held::Held;
 use super::tree::Graph;
+use super::words::{count, shortened, with_article};
 use crate::finding::{Finding, Place, Sink};
 use crate::json::text::wtf8_lossy;
 use crate::json::{Kind, View};

@@ -7,8 +7,9 @@ pub mod shared;
 pub use forest::{Forest, is_message};
 
 use super::context::{Mark, Marks};
-use super::line::{LostIds, count};
+use super::line::LostIds;
 use super::transcript::Source;
+use super::words::{count, shortened};
 use crate::finding::{Finding, Place, Sink};
 use crate::json::text::wtf8_lossy;
 use crate::transcript::facts::Facts;
@@ -126,7 +127,7 @@ pub fn check(graph: &Graph<'_>, texts: &Texts, lost: &LostIds, labels: &[Label],
     }
     for Label { entry: label, target, text } in labels {
         if target.and_then(|target| graph.tree.find(target)).is_none() {
-            let message = format!("The label names `{}`, which no entry has.", super::entry::shortened(&wtf8_lossy(text)));
+            let message = format!("The label names `{}`, which no entry has.", shortened(&wtf8_lossy(text)));
             let place = Place { pointer: Some("/targetId".to_owned()), ..graph.place(*label) };
             sink.push(Finding::new(&codes::LABEL_TARGET_MISSING, place, message));
         }
@@ -146,7 +147,7 @@ fn duplicates(graph: &Graph<'_>, texts: &Texts, sink: &mut dyn Sink) {
         }
         let Some(earlier) = first.insert(id, entry) else { continue };
         let bytes = if texts.equal(earlier, entry) { "the bytes are equal" } else { "the bytes differ" };
-        let message = format!("`{}` is the id of line {} too; {bytes}.", super::entry::shortened(&graph.text(id)), graph.line(earlier));
+        let message = format!("`{}` is the id of line {} too; {bytes}.", shortened(&graph.text(id)), graph.line(earlier));
         sink.push(Finding::new(&codes::DUPLICATE_ENTRY_ID, graph.place(entry), message).related("first occurrence", graph.place(earlier)));
     }
 }
@@ -176,7 +177,7 @@ fn dangling(graph: &Graph<'_>, entry: usize, previous: Option<usize>, lost: &Los
     let cut = previous.map_or(0, |previous| graph.forest.reach(previous));
     let mut message = format!(
         "Its parent `{}` is not in the file; {} cut off.",
-        super::entry::shortened(&graph.text(parent)),
+        shortened(&graph.text(parent)),
         count(u64::from(cut), "message before it is", "messages before it are")
     );
     if let Some(damaged) = cause {

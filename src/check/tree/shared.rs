@@ -1,7 +1,7 @@
 //! Files that hold the same entries: forks and copies (spec 04 §9.1).
 
 use super::codes;
-use crate::check::line::count;
+use crate::check::words::count;
 use crate::finding::{Finding, Place, Sink};
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -11,8 +11,9 @@ use crate::transcript::inspect::{Reason, Verdict};
 use crate::transcript::readers::managed::Malformed;
 use std::sync::Arc;
 
-/// The codes whose verdict column says that reader S answers `malformed` (spec 05, 05a).
-pub static STRICT_MALFORMED: &[&Code] = &[
+/// Lines that neither S nor M can read. The verdict column of spec 05 names S alone for most of them; M refuses the same
+/// lines (spec 01 §2.8).
+static UNREADABLE: &[&Code] = &[
     &line::codes::INVALID_UTF8,
     &line::codes::UTF8_BOM_REPEATED,
     &line::codes::UTF16_BOM,
@@ -25,11 +26,18 @@ pub static STRICT_MALFORMED: &[&Code] = &[
     &line::codes::LENIENT_SWALLOW,
     &line::codes::NUL_RUN,
     &line::codes::CONFLICT_MARKERS,
-    &line::codes::NULL_RECORD,
-    &line::codes::NON_OBJECT_RECORD,
     &header::codes::EMPTY_TRANSCRIPT,
     &header::codes::HEADER_NOT_FIRST,
+    // For M only when its `id` is at fault: a header without `cwd` or `timestamp` is no matter of M.
     &header::codes::HEADER_INVALID,
+    &dialect::codes::NOT_A_SESSION,
+    &dialect::codes::FOREIGN_TITLE_RECORD,
+];
+
+/// What S refuses besides.
+static STRICT_ONLY: &[&Code] = &[
+    &line::codes::NULL_RECORD,
+    &line::codes::NON_OBJECT_RECORD,
     &header::codes::UNSUPPORTED_SESSION_VERSION,
     &entry::codes::ENTRY_SCHEMA,
     &entry::codes::UNKNOWN_ENTRY_TYPE,
@@ -37,36 +45,25 @@ pub static STRICT_MALFORMED: &[&Code] = &[
     &entry::codes::ENTRY_CRASHES_REPLAY,
     &migrate::codes::MIGRATION_FIRST_KEPT_LOST,
     &migrate::codes::MIGRATION_THROWS,
-    &dialect::codes::NOT_A_SESSION,
-    &dialect::codes::FOREIGN_TITLE_RECORD,
 ];
 
-/// The codes that explain why reader M answers `malformed`: a line that it does not accept, or no header first. The
-/// verdict column of spec 05 names S alone for most of them; M refuses the same lines (spec 01 §2.8).
-pub static MANAGED_MALFORMED: &[&Code] = &[
-    &line::codes::INVALID_UTF8,
-    &line::codes::UTF8_BOM_REPEATED,
-    &line::codes::UTF16_BOM,
-    &line::codes::JSON_SYNTAX,
-    &line::codes::WHITESPACE_ONLY_LINE,
-    &line::codes::TRUNCATED_LAST_LINE,
-    &line::codes::GLUED_RECORDS,
-    &line::codes::FUSED_LINE,
-    &line::codes::RECORD_SPANS_LINES,
-    &line::codes::LENIENT_SWALLOW,
-    &line::codes::NUL_RUN,
-    &line::codes::CONFLICT_MARKERS,
+/// What M refuses besides.
+static MANAGED_ONLY: &[&Code] = &[
     &line::codes::CRLF_BLANK_LINE,
     &size::codes::LINE_TOO_LONG,
-    &header::codes::EMPTY_TRANSCRIPT,
-    &header::codes::HEADER_NOT_FIRST,
-    &dialect::codes::NOT_A_SESSION,
-    &dialect::codes::FOREIGN_TITLE_RECORD,
-    // Only for its `id`: a header without `cwd` or `timestamp` is no matter of M.
-    &header::codes::HEADER_INVALID,
     // What nothing else explains, such as a patch in front of the header.
     &codes::MALFORMED,
 ];
+
+/// True for the codes whose verdict column says that reader S answers `malformed` (spec 05, 05a).
+pub fn explains_strict(code: &'static Code) -> bool {
+    UNREADABLE.contains(&code) || STRICT_ONLY.contains(&code)
+}
+
+/// True for the codes that explain why reader M answers `malformed`: a line that it does not accept, or no header first.
+pub fn explains_managed(code: &'static Code) -> bool {
+    UNREADABLE.contains(&code) || MANAGED_ONLY.contains(&code)
+}
 
 /// A sink that notes whether something explains a `malformed`, of S and of M.
 pub struct Watch<'w> {
@@ -81,8 +78,8 @@ impl<'w> Watch<'w> {
         Watch { inner, malformed: false, managed: false }
     }
     fn note(&mut self, code: &'static Code) {
-        self.malformed |= STRICT_MALFORMED.contains(&code);
-        self.managed |= MANAGED_MALFORMED.contains(&code);
+        self.malformed |= explains_strict(code);
+        self.managed |= explains_managed(code);
     }
 }
 

@@ -39,18 +39,18 @@ struct Excerpt {
 
 /// The piece around a finding's place: of its first line only, and short enough for the terminal.
 fn excerpt(entry: &Entry, excerpts: &dyn Excerpts, width: usize) -> Option<Excerpt> {
-    let (line, start, end) = (entry.line?, entry.byte_start?, entry.byte_end?);
-    let column = entry.column.unwrap_or(1).max(1);
+    let (line, start, end) = (entry.place.line?, entry.place.byte_start?, entry.place.byte_end?);
+    let column = entry.place.column.unwrap_or(1).max(1);
     // Where the line begins, as far as that is near; one byte further than is shown, to see whether it goes on.
     let back = start.min(BEFORE + 1);
-    let ahead = excerpts.bytes(&entry.path, start - back, usize::try_from(back).ok()?)?;
+    let ahead = excerpts.bytes(&entry.place.path, start - back, usize::try_from(back).ok()?)?;
     let begins = ahead.iter().rposition(|byte| *byte == b'\n').map_or(0, |lf| lf + 1);
     let line_start = start - (ahead.len() - begins) as u64;
     // A finding about a whole line names the column where its trouble is.
     let focus = if line_start == start { start.saturating_add(column - 1).min(end) } else { start };
     let before = (focus - line_start).min(BEFORE);
     let room = width.saturating_sub(14).max(30);
-    let window = excerpts.bytes(&entry.path, focus - before, room)?;
+    let window = excerpts.bytes(&entry.place.path, focus - before, room)?;
     let (window, goes_on) = match window.iter().position(|byte| *byte == b'\n') {
         Some(end) => (&window[..end], false),
         None => (&window[..], window.len() == room),
@@ -133,8 +133,8 @@ impl Diagnostic for Picture<'_> {
     fn help<'b>(&'b self) -> Option<Box<dyn fmt::Display + 'b>> {
         let mut text = plain(&self.entry.help).into_owned();
         for related in &self.entry.related {
-            let line = related.line.map_or(String::new(), |line| format!(" line {line}"));
-            let path = if related.path == self.entry.path { String::new() } else { format!(" {}", plain(&related.path)) };
+            let line = related.place.line.map_or(String::new(), |line| format!(" line {line}"));
+            let path = if related.place.path == self.entry.place.path { String::new() } else { format!(" {}", plain(&related.place.path)) };
             let _ = write!(text, "\nsee{path}{line} ({})", plain(&related.note));
         }
         Some(Box::new(text))
