@@ -7,15 +7,17 @@
 mod tree;
 
 use gjc_fsck::agent::candidates::list_all;
+use gjc_fsck::agent::catalogue::{self, Catalogue};
 use gjc_fsck::agent::legacy::Surroundings;
-use gjc_fsck::agent::why::{STEPS, why};
+use gjc_fsck::agent::why::{Chain, Reported, STEPS, why};
 use gjc_fsck::agent::world::World;
-use gjc_fsck::cli::why::text;
 use gjc_fsck::corpus::sample;
-use gjc_fsck::finding::Release;
+use gjc_fsck::finding::{Release, Severity};
 use gjc_fsck::fsys::Real;
 use gjc_fsck::fsys::host::ThisHost;
 use gjc_fsck::fsys::plant::plant;
+use gjc_fsck::render;
+use gjc_fsck::render::human::Layout;
 use serde_json::{Value, json};
 use std::path::Path;
 use tree::Tree;
@@ -60,10 +62,39 @@ fn world(tree: &Tree) -> World<'static> {
         is_copy: false,
     }
 }
-/// The chain for people, with everything that differs from run to run replaced by words.
+const PAGE: Layout = Layout { colour: false, width: 120, quiet: false };
+
+/// The chain for people, with everything that differs from run to run replaced by words before the lines are broken.
 fn told(tree: &Tree, asked: &str) -> String {
-    let told = text(&why(&world(tree), &tree.expand(asked)));
-    steady(tree, &told)
+    render::why::text(&steady_chain(tree, why(&world(tree), tree.expand(asked))), PAGE)
+}
+fn steady_chain(tree: &Tree, mut chain: Chain) -> Chain {
+    let steady = |text: &mut String| *text = steady(tree, text);
+    steady(&mut chain.asked);
+    chain.path.iter_mut().for_each(steady);
+    for step in &mut chain.steps {
+        steady(&mut step.answer);
+        step.advice.iter_mut().for_each(steady);
+        for seen in &mut step.evidence {
+            steady(&mut seen.path);
+            steady(&mut seen.shows);
+        }
+    }
+    chain
+}
+fn steady_catalogue(tree: &Tree, mut catalogue: Catalogue) -> Catalogue {
+    let steady = |text: &mut String| *text = steady(tree, text);
+    for workspace in &mut catalogue.workspaces {
+        steady(&mut workspace.workspace);
+        steady(&mut workspace.scope);
+        workspace.sessions.iter_mut().for_each(|session| steady(&mut session.path));
+        workspace.refused.iter_mut().chain(&mut workspace.invalid).for_each(|refused| steady(&mut refused.path));
+        for foreign in &mut workspace.foreign {
+            steady(&mut foreign.path);
+            steady(&mut foreign.workspace);
+        }
+    }
+    catalogue
 }
 fn steady(tree: &Tree, text: &str) -> String {
     let uid = rustix::process::geteuid().as_raw();
@@ -73,14 +104,14 @@ fn steady(tree: &Tree, text: &str) -> String {
     {
         text = text.replace(&tree.expand(placeholder), word);
     }
-    text.replace(&format!("owner {uid}"), "owner UID").split(' ').map(word_of).collect::<Vec<_>>().join(" ")
-}
-/// Sizes depend on the length of the root.
-fn word_of(word: &str) -> &str {
-    if word.len() >= 3 && word.bytes().all(|byte| byte.is_ascii_digit()) { "N" } else { word }
+    // Sizes depend on the length of the root.
+    let words: Vec<&str> = text.split(' ').collect();
+    let is_size = |at: usize| words.get(at + 1).is_some_and(|next| next.starts_with("bytes"));
+    let steady = words.iter().enumerate().map(|(at, word)| if is_size(at) { "N" } else { word });
+    steady.collect::<Vec<_>>().join(" ").replace(&format!("owner {uid}"), "owner UID")
 }
 fn last_step(tree: &Tree, asked: &str) -> (String, bool) {
-    let chain = why(&world(tree), &tree.expand(asked));
+    let chain = why(&world(tree), tree.expand(asked));
     let last = chain.steps.last().unwrap();
     (last.step.to_owned(), last.turns_away)
 }
@@ -186,15 +217,16 @@ fn strict_reader() {
 fn managed_reader() {
     let long = format!("{HEADER}\n{}\n", USER.replace("hello", &"h".repeat(8 << 20)));
     let tree = tree_with(vec![file(TRANSCRIPT, &long)]);
-    assert_eq!(last_step(&tree, "s1"), ("managed reader".into(), true));
+    insta::assert_snapshot!("managed-reader", told(&tree, "s1"));
+    // Reader S takes a line that holds nothing but a carriage return for an empty one.
+    let blank = tree_with(vec![file(TRANSCRIPT, &format!("{HEADER}\r\n\r\n{USER}\r\n"))]);
+    insta::assert_snapshot!("managed-reader-blank-line", told(&blank, "s1"));
 }
 #[test]
 fn bounded_reader() {
-    let tree = tree_with(vec![file(TRANSCRIPT, &body()), json!({ "path": TRANSCRIPT, "type": "extend", "size": (128_u64 << 20) + 1 })]);
-    // The zeros behind the records are one overlong line: the managed reader meets it first.
-    assert_eq!(last_step(&tree, "s1"), ("managed reader".into(), true));
-    let outside =
-        tree_with(vec![file("ws/x.jsonl", &body()), json!({ "path": "ws/x.jsonl", "type": "extend", "size": (128_u64 << 20) + 1 })]);
+    let grown = |path: &str| tree_with(vec![file(path, &body()), json!({ "path": path, "type": "extend", "size": (128_u64 << 20) + 1 })]);
+    let (inside, outside) = (grown(TRANSCRIPT), grown("ws/x.jsonl"));
+    insta::assert_snapshot!("bounded-reader", told(&inside, "s1"));
     assert_eq!(last_step(&outside, "ws/x.jsonl"), ("bounded reader".into(), true));
 }
 #[test]
@@ -204,12 +236,35 @@ fn listing() {
     let tree = tree_with(nodes);
     insta::assert_snapshot!("listing", told(&tree, "agent/sessions/-zz/x.jsonl"));
 }
+/// Everything reads the header, and the picker misses it: it looks for `id` in the first 4,096 bytes only.
 #[test]
 fn picker() {
-    let message = USER.replace("\"hello\"", "7");
-    let tree = tree_with(vec![file(TRANSCRIPT, &format!("{HEADER}\n{message}\n"))]);
-    let (step, away) = last_step(&tree, "s1");
-    assert!(away && ["strict reader", "picker"].contains(&step.as_str()), "{step}");
+    let late = HEADER.replace("\"id\"", &format!("\"title\":\"{}\",\"id\"", "t".repeat(5_000)));
+    let tree = tree_with(vec![file(TRANSCRIPT, &format!("{late}\n{USER}\n"))]);
+    insta::assert_snapshot!("picker", told(&tree, "s1"));
+    let early = HEADER.replace("\"cwd\"", &format!("\"title\":\"{}\",\"cwd\"", "t".repeat(5_000)));
+    assert_eq!(last_step(&tree_with(vec![file(TRANSCRIPT, &format!("{early}\n{USER}\n"))]), "s1"), ("open".into(), false));
+}
+/// The strict reader asks a message for a role and no more; the picker wants to read its text.
+#[test]
+fn picker_throws() {
+    let first = USER.replace("\"hello\"", "7");
+    let second = USER.replace("e0000001", "e0000002").replace("null", "\"e0000001\"");
+    let tree = tree_with(vec![file(TRANSCRIPT, &format!("{HEADER}\n{first}\n{second}\n"))]);
+    insta::assert_snapshot!("picker-throws", told(&tree, "s1"));
+}
+/// Two files with one id: the picker shows the later one.
+#[test]
+fn picker_shows_one_session_an_id() {
+    let other = TRANSCRIPT.replace("T00", "T01");
+    let stamp = |path: &str, seconds: i64| json!({ "path": path, "type": "touch", "mtime": seconds });
+    let tree = tree_with(vec![file(TRANSCRIPT, &body()), file(&other, &body()), stamp(TRANSCRIPT, 1_000), stamp(&other, 2_000)]);
+    insta::assert_snapshot!("picker-one-an-id", told(&tree, TRANSCRIPT));
+    assert_eq!(last_step(&tree, &other), ("open".into(), false));
+    // By the id it is the later one that is meant.
+    let chain = why(&world(&tree), "s1");
+    assert_eq!(chain.path, Some(tree.expand(&format!("{{{{root}}}}/{other}"))));
+    assert_eq!(chain.steps[0].evidence.len(), 2, "the other one is named");
 }
 #[test]
 fn open() {
@@ -217,6 +272,84 @@ fn open() {
     let tree = tree_with(vec![file(LEGACY, &body()), file(&lock, "")]);
     let shown = told(&tree, LEGACY).replace(&tree.expand(&format!("{{{{opname:{LEGACY}}}}}")), "OP");
     insta::assert_snapshot!("open", shown);
+}
+#[test]
+fn open_throws_at_what_the_strict_reader_lets_pass() {
+    let payload = r#""content":"hi","providerPayload":{"type":"openaiResponsesHistory"}"#;
+    let answer = USER.replace("e0000001", "e0000002").replace("null", "\"e0000001\"").replace("\"user\"", "\"assistant\"");
+    let answer = answer.replace(r#""content":"hello""#, payload);
+    let tree = tree_with(vec![file(TRANSCRIPT, &format!("{HEADER}\n{USER}\n{answer}\n"))]);
+    insta::assert_snapshot!("open-throws", told(&tree, "s1"));
+    let last = USER.replace("e0000001", "e0000003").replace("null", "\"e0000001\"");
+    let unharmed = answer.replace("openaiResponsesHistory", "other");
+    let tree = tree_with(vec![file(TRANSCRIPT, &format!("{HEADER}\n{USER}\n{unharmed}\n{last}\n"))]);
+    assert_eq!(last_step(&tree, "s1"), ("open".into(), false));
+}
+#[test]
+fn ids_are_compared_as_gjc_does() {
+    let path = format!("{SCOPE}/2026-01-01T00-00-00-000Z_part_AbCd-1.jsonl");
+    let tree = tree_with(vec![file(&path, &body().replace("\"s1\"", "\"Other\""))]);
+    for asked in ["other", "OTH", "abcd-1", "AbC", "2026-01-01", "2026-01-01T00-00-00-000Z_part_AbCd-1.jsonl"] {
+        assert!(why(&world(&tree), asked).opens, "{asked}");
+    }
+    for asked in ["", "part_AbCd-1", "cd"] {
+        assert_eq!(last_step(&tree, asked).0, "found", "{asked}");
+    }
+}
+#[test]
+fn several_sessions_begin_with_it() {
+    let (one, two) = (TRANSCRIPT.replace("_s1", "_s12"), TRANSCRIPT.replace("_s1", "_s13"));
+    let body = |id: &str| body().replace("\"id\":\"s1\"", &format!("\"id\":\"{id}\""));
+    let stamp = |path: &str, seconds: i64| json!({ "path": path, "type": "touch", "mtime": seconds });
+    let tree = tree_with(vec![file(&one, &body("s12")), file(&two, &body("s13")), stamp(&one, 60), stamp(&two, 120)]);
+    insta::assert_snapshot!("ambiguous", told(&tree, "s1"));
+}
+#[test]
+fn outside_links_are_followed_and_no_candidate_is_asked_for() {
+    let tree = tree_with(vec![
+        file("ws/x.jsonl", &format!("\n{}", body())),
+        json!({ "path": "ws/link.jsonl", "type": "symlink", "target": "{{root}}/ws/x.jsonl" }),
+        json!({ "path": "ws/dangling.jsonl", "type": "symlink", "target": "{{root}}/ws/nowhere" }),
+        json!({ "path": "ws/fifo.jsonl", "type": "fifo" }),
+        json!({ "path": "ws/directory.jsonl", "type": "dir" }),
+    ]);
+    assert!(why(&world(&tree), "ws/link.jsonl").opens);
+    let answer = |asked: &str| why(&world(&tree), asked).stop().map(|step| (step.step, step.answer.clone()));
+    assert_eq!(answer("ws/dangling.jsonl"), Some(("regular file", "missing".into())));
+    assert_eq!(answer("ws/fifo.jsonl"), Some(("regular file", "read-failed".into())));
+    assert_eq!(answer("ws/directory.jsonl"), Some(("regular file", "read-failed".into())));
+}
+#[test]
+fn inside_nothing_but_a_regular_file_counts() {
+    for kind in ["fifo", "dir"] {
+        let tree = tree_with(vec![json!({ "path": TRANSCRIPT, "type": kind })]);
+        let chain = why(&world(&tree), tree.expand(TRANSCRIPT));
+        assert_eq!(chain.stop().map(|step| (step.step, &*step.answer)), Some(("regular file", "source_changed")), "{kind}");
+    }
+}
+#[test]
+fn the_chain_at_every_width_and_in_one_line() {
+    let tree = tree_with(vec![file(TRANSCRIPT, &format!("{}oops\n", body()))]);
+    let mut chain = steady_chain(&tree, why(&world(&tree), "s1"));
+    let reported = |code, severity, line, count| Reported { code, severity, line, count };
+    chain.reported = vec![
+        reported("malformed_json", Severity::Error, Some(3), 1),
+        reported("unterminated_tail", Severity::Warning, None, 2),
+        reported("stale_leaf", Severity::Info, Some(2), 1),
+    ];
+    let narrow = render::why::text(&chain, Layout { width: 60, ..PAGE });
+    insta::assert_snapshot!("narrow", narrow);
+    let coloured = render::why::text(&chain, Layout { colour: true, quiet: true, ..PAGE });
+    insta::assert_snapshot!("coloured-and-quiet", coloured.replace('\u{1b}', "ESC"));
+    assert_eq!(
+        render::why::concise(&chain),
+        "ROOT/agent/sessions/v2-SCOPE/2026-01-01T00-00-00-000Z_s1.jsonl:3: strict reader[malformed] the line is not one whole JSON value\n"
+    );
+    let sound = tree_with(vec![file(TRANSCRIPT, &body())]);
+    assert_eq!(
+        steady(&sound, &render::why::concise(&why(&world(&sound), "s1"))),
+        "ROOT/agent/sessions/v2-SCOPE/2026-01-01T00-00-00-000Z_s1.jsonl: opens\n"
+    );
 }
 #[test]
 fn a_file_outside_managed_storage_is_judged_by_what_applies_to_it() {
@@ -229,7 +362,7 @@ fn a_file_outside_managed_storage_is_judged_by_what_applies_to_it() {
 #[test]
 fn the_json_form_is_stable() {
     let tree = tree_with(vec![file(TRANSCRIPT, "oops\n")]);
-    let chain = serde_json::to_value(why(&world(&tree), &tree.expand(TRANSCRIPT))).unwrap();
+    let chain = serde_json::to_value(why(&world(&tree), tree.expand(TRANSCRIPT))).unwrap();
     assert_eq!(chain["opens"], false);
     let step = &chain["steps"][2];
     assert_eq!(
@@ -251,7 +384,7 @@ fn a_copy_from_elsewhere_takes_its_workspaces_at_their_word() {
     assert!(missing(&here) > 0);
     assert_eq!(missing(&copy), 0);
     let (listings, _) = list_all(&copy);
-    let opens = listings.iter().flat_map(|one| &one.listing.owned).filter(|one| why(&copy, &one.candidate.path.to_string_lossy()).opens);
+    let opens = listings.iter().flat_map(|one| &one.listing.owned).filter(|one| why(&copy, &one.candidate.path).opens);
     assert!(opens.count() > 0);
 }
 #[test]
@@ -272,4 +405,79 @@ fn list_all_sees_every_workspace_and_what_belongs_to_none() {
         .collect();
     assert_eq!(seen, [("a".to_owned(), 1, 0), ("b".to_owned(), 1, 1)]);
     assert_eq!(invalid.iter().map(|invalid| invalid.code).collect::<Vec<_>>(), ["cwd_not_found"]);
+}
+
+/// A directory with everything that a listing can say: sound, refusing to open, untitled, shadowed by nothing, invalid, foreign.
+fn mixed() -> Tree {
+    let name = |hour: u32, id: &str| format!("{SCOPE}/2026-01-01T{hour:02}-00-00-000Z_{id}.jsonl");
+    let with = |id: &str, title: &str| {
+        body().replace("\"id\":\"s1\"", &format!("\"id\":\"{id}\"")).replace(",\"cwd\"", &format!("{title},\"cwd\""))
+    };
+    let stamp = |path: &str, seconds: i64| json!({ "path": path, "type": "touch", "mtime": seconds });
+    let torn = format!("{}{{\"type\":\"mess", with("s2", ",\"title\":\"Torn at the end\""));
+    let legacy = "agent/sessions/{{legacy:ws/a}}/2025-12-31T00-00-00-000Z_s3.jsonl";
+    let undated = with("s4", ",\"title\":\"分支 \\u202e\\u001b[31m\"").replace("2026-01-01T00:00:00.000Z", "once");
+    let files = [
+        (name(1, "s1"), with("s1", ",\"title\":\"Cache the parser\"")),
+        (name(2, "s2"), torn),
+        (name(4, "s4"), undated),
+        (legacy.to_owned(), with("s3", "")),
+        (name(5, "bad"), "oops\n".to_owned()),
+        (name(6, "b"), body().replace("ws/a", "ws/b")),
+        ("agent/sessions/-old/c.jsonl".to_owned(), body().replace("ws/a", "ws/b")),
+    ];
+    let mut nodes: Vec<Value> = files.iter().map(|(path, text)| file(path, text)).collect();
+    nodes.extend(files.iter().enumerate().map(|(at, (path, _))| stamp(path, 1_767_225_600 + 60 * at as i64)));
+    tree_with(nodes)
+}
+fn listed(tree: &Tree, catalogue: &Catalogue, width: usize) -> String {
+    render::list::text(&steady_catalogue(tree, catalogue.clone()), Layout { width, ..PAGE })
+}
+#[test]
+fn a_listing_says_when_what_and_whether_it_opens() {
+    let tree = mixed();
+    let catalogue = catalogue::of_workspace(&world(&tree), Path::new("ws/a"));
+    insta::assert_snapshot!("list", listed(&tree, &catalogue, 100));
+    insta::assert_snapshot!("list-narrow", listed(&tree, &catalogue, 60));
+    insta::assert_snapshot!("list-concise", steady(&tree, &render::list::concise(&catalogue)));
+    let json = serde_json::to_value(&catalogue).unwrap();
+    let session = &json["workspaces"][0]["sessions"][1];
+    assert_eq!(
+        (&session["id"], &session["answer"], &session["modified"]),
+        (&json!("s2"), &json!("malformed"), &json!("2026-01-01T00:01Z"))
+    );
+    assert_eq!((&session["begun"], &session["messages"]), (&json!("2026-01-01T00:00Z"), &json!(1)));
+    assert_eq!(session["doesNotOpen"], json!({ "step": "strict reader", "line": 3, "detail": "the line is not one whole JSON value" }));
+    assert_eq!(json["workspaces"][0]["sessions"][2]["begun"], Value::Null, "a header timestamp that is no date");
+}
+#[test]
+fn a_refused_workspace_still_tells_what_it_keeps() {
+    let path = format!("{SCOPE}/.gjc-managed-session-scope.v2.json");
+    let tree = tree_with(vec![
+        file(TRANSCRIPT, &body()),
+        json!({ "path": path, "type": "write", "text": "{}\n" }),
+        json!({ "path": TRANSCRIPT, "type": "touch", "mtime": 0 }),
+    ]);
+    let catalogue = catalogue::of_workspace(&world(&tree), Path::new("ws/a"));
+    insta::assert_snapshot!("list-refused", listed(&tree, &catalogue, 100));
+    assert_eq!(catalogue, catalogue::of_all(&world(&tree)), "the same among all");
+    let gone = catalogue::of_workspace(&world(&tree), Path::new("ws/gone"));
+    assert_eq!(gone.workspaces[0].refused.as_ref().map(|refused| refused.code), Some("cwd_missing"));
+    assert!(gone.workspaces[0].sessions.is_empty());
+}
+#[test]
+fn a_directory_is_listed_by_itself() {
+    let tree = mixed();
+    let ids = |directory: &str| -> Vec<String> {
+        let catalogue = catalogue::of_directory(&world(&tree), Path::new(&tree.expand(&format!("{{{{root}}}}/{directory}"))));
+        catalogue.workspaces.iter().flat_map(|one| &one.sessions).map(|session| session.id.clone()).collect()
+    };
+    assert_eq!(ids("agent/sessions/{{legacy:ws/a}}"), ["s3"]);
+    assert_eq!(ids(SCOPE), ["s1", "s2", "s4"]);
+    assert!(ids("agent/sessions/-none").is_empty());
+}
+#[test]
+fn an_empty_root_says_so() {
+    let tree = Tree::of_case(&json!({ "workspaces": ["ws/a"], "nodes": [], "expect": [] }));
+    assert_eq!(listed(&tree, &catalogue::of_all(&world(&tree)), 80), "no session is kept here\n");
 }

@@ -3,7 +3,7 @@
 //! The environment comes in as values. What a project's `.env` files declare is distrusted, so that a project cannot
 //! redirect the agent directory.
 
-use super::layout::{BLOBS, HISTORY, SESSIONS, TERMINAL_SESSIONS};
+use super::layout::{BLOBS, HISTORY, SESSIONS, SessionsName, TERMINAL_SESSIONS, sessions_name};
 use crate::fsys::{Bound, Fs, capture};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -58,6 +58,36 @@ impl Location {
     pub fn terminal_sessions(&self) -> PathBuf {
         self.state.join(TERMINAL_SESSIONS)
     }
+}
+
+/// What a path of session storage is, by its names.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// An agent directory, or the `sessions` directory of one.
+    Agent(PathBuf),
+    /// A scope or legacy directory, as it lies in an agent directory.
+    Directory {
+        /// The agent directory.
+        agent: PathBuf,
+        /// The scope or legacy directory, without links.
+        directory: PathBuf,
+    },
+}
+
+/// The part of session storage that this directory is; none when its names say of no storage.
+pub fn part_of(fs: &dyn Fs, directory: &Path) -> Option<Part> {
+    let real = fs.realpath(directory).ok()?;
+    let named = |path: &Path, name: &str| path.file_name().is_some_and(|own| own == name);
+    if let Some(root) = real.parent().filter(|root| named(root, SESSIONS))
+        && let SessionsName::Scope | SessionsName::Legacy = sessions_name(real.file_name()?.as_encoded_bytes())
+    {
+        let agent = root.parent()?.to_owned();
+        return Some(Part::Directory { agent, directory: real });
+    }
+    if named(&real, SESSIONS) {
+        return real.parent().map(|agent| Part::Agent(agent.to_owned()));
+    }
+    fs.present(&real.join(SESSIONS)).unwrap_or(false).then_some(Part::Agent(real))
 }
 
 /// No home can be trusted: gjc's accessors throw ("user state unavailable").

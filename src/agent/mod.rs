@@ -7,6 +7,7 @@ pub mod blob_directory;
 pub mod blobs;
 pub mod budget;
 pub mod candidates;
+pub mod catalogue;
 pub mod identity;
 pub mod layout;
 pub mod legacy;

@@ -3,11 +3,16 @@
 //!
 //! Nothing is written; what opening would do is predicted.
 
+mod find;
+mod readers;
+
+pub use readers::first_refusal;
+
 use super::candidates::{self, Candidate, Hidden, Listing, Provenance, look, read_record};
 use super::identity::NoIdentity;
 use super::layout;
 use super::migration_receipt;
-use super::predict::{self, Policy, Refused, binding_detail};
+use super::predict::{self, Policy, Refused, Shown, binding_detail};
 use super::security::{self, Need};
 use super::tombstone;
 use super::world::{Scope, World};
@@ -15,9 +20,9 @@ use super::{binding, walk};
 use crate::finding::Difference;
 use crate::fsys::{Kind, Meta};
 use crate::json::View;
-use crate::transcript::inspect::{self, Cause, Options, Reason, Verdict};
-use crate::transcript::readers::{bounded, managed, picker};
-use std::collections::BTreeSet;
+use crate::transcript::inspect::Inspected;
+use crate::transcript::open::{Opening, anywhere, in_context};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// Something that was looked at, and what it showed.
@@ -59,10 +64,37 @@ pub struct Chain {
     pub asked: String,
     /// The file, when one was found.
     pub path: Option<String>,
+    /// The same, byte for byte.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub file: Option<PathBuf>,
     /// The steps that were taken.
     pub steps: Vec<Step>,
-    /// True when gjc opens the session.
+    /// True when gjc opens the session and can go on with it.
     pub opens: bool,
+    /// What the check reports about the objects that the answer rests on, where it was asked.
+    pub reported: Vec<Reported>,
+}
+
+impl Chain {
+    /// The step at which gjc turns away.
+    pub fn stop(&self) -> Option<&Step> {
+        self.steps.last().filter(|step| step.turns_away)
+    }
+}
+
+/// A code that the check reports.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, schemars::JsonSchema)]
+pub struct Reported {
+    /// Name of the code.
+    pub code: &'static str,
+    /// Its severity.
+    pub severity: crate::finding::Severity,
+    /// The first line that it names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// How often it is reported.
+    pub count: usize,
 }
 
 /// The steps, in order.
@@ -104,24 +136,30 @@ fn stat(meta: &Meta) -> String {
     let (noun, mode, owner) = (meta.kind.noun(), meta.permissions(), meta.uid);
     match meta.kind {
         Kind::Directory => format!("{noun}, mode {mode:04o}, owner {owner}"),
-        _ => format!("{noun}, mode {mode:04o}, {} link(s), {} bytes, owner {owner}", meta.nlink, meta.size),
+        _ => {
+            let links = if meta.nlink == 1 { "1 link".to_owned() } else { format!("{} links", meta.nlink) };
+            format!("{noun}, mode {mode:04o}, {links}, {} bytes, owner {owner}", meta.size)
+        }
     }
 }
 
-/// Follows the chain for a path, or for a session id among all transcripts of the sessions root.
-pub fn why(world: &World<'_>, asked: &str) -> Chain {
-    let mut chain = Chain { asked: asked.to_owned(), path: None, steps: Vec::new(), opens: false };
-    let found = find(world, asked);
-    let path = match found {
-        Ok(path) => path,
+/// Follows the chain for a path, or for a session id (or the beginning of one) among all transcripts of the sessions root.
+pub fn why(world: &World<'_>, asked: impl AsRef<OsStr>) -> Chain {
+    let asked = asked.as_ref();
+    let mut chain = Chain { asked: walk::show(asked), path: None, file: None, steps: Vec::new(), opens: false, reported: Vec::new() };
+    let path = match find::find(world, asked) {
+        Ok((path, step)) => {
+            chain.steps.push(step);
+            path
+        }
         Err(step) => {
             chain.steps.push(step);
             return chain;
         }
     };
     chain.path = Some(walk::show(path.as_os_str()));
-    chain.steps.push(passes("found", "04 §3.1", "found", vec![saw(&path, "the file that is meant")]));
-    let mut follow = Follow { world, path, candidate: None, scope: None, listing: None };
+    chain.file = Some(path.clone());
+    let mut follow = Follow { world, path, candidate: None, scope: None, listing: None, read: None };
     for step in Follow::STEPS {
         let Some(step) = step(&mut follow) else { continue };
         let stop = step.turns_away;
@@ -134,70 +172,6 @@ pub fn why(world: &World<'_>, asked: &str) -> Chain {
     chain
 }
 
-/// The file that is meant: a path as it is, or the transcript with this id. Of several the one that is listed, else the
-/// latest.
-fn find(world: &World<'_>, asked: &str) -> Result<PathBuf, Step> {
-    let as_path = world.current_dir.join(asked);
-    if asked.contains('/') || world.fs.lstat(&as_path).is_ok() {
-        return match world.fs.lstat(&as_path) {
-            // Components above the name may be links, as for gjc; the name itself is kept.
-            Ok(_) => Ok(as_path
-                .parent()
-                .and_then(|parent| world.fs.realpath(parent).ok())
-                .zip(as_path.file_name())
-                .map_or(as_path.clone(), |(parent, name)| parent.join(name))),
-            Err(error) => Err(stops(
-                "found",
-                "01 §2.3.1",
-                "missing",
-                vec![saw(&as_path, error.to_string())],
-                "Name an existing transcript. Opening this path would begin a new session there.",
-            )),
-        };
-    }
-    let root = world.canonical_root(&world.sessions_root);
-    let mut matching: Vec<(u8, i128, PathBuf, String)> = Vec::new();
-    for directory in world.fs.list(&root).unwrap_or_default() {
-        let directory = root.join(&directory.name);
-        for entry in world.fs.list(&directory).unwrap_or_default() {
-            if !layout::is_transcript_name(entry.name.as_encoded_bytes()) {
-                continue;
-            }
-            let path = directory.join(&entry.name);
-            let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-            let header = look(world.fs, world.release, &path, Provenance::V2).map(|candidate| candidate.session_id.to_string());
-            let of_name = stem.split_once('_').map(|(_, id)| id);
-            let ids = [header.as_deref().ok(), of_name, Some(&*stem)];
-            // How well it fits: the header's id, an id of the file name, a prefix of any.
-            let fits = match ids.iter().position(|id| *id == Some(asked)) {
-                Some(0) => 3,
-                Some(_) => 2,
-                None if !asked.is_empty() && ids.iter().flatten().any(|id| id.starts_with(asked)) => 1,
-                None => continue,
-            };
-            let time = world.fs.lstat(&path).map_or(0, |meta| meta.mtime_ns);
-            let id = header.ok().or_else(|| of_name.map(str::to_owned)).unwrap_or(stem.clone());
-            matching.push((fits, time, path, id));
-        }
-    }
-    matching.sort();
-    let ids: BTreeSet<&str> = matching.iter().map(|(.., id)| id.as_str()).collect();
-    if ids.len() > 1 && matching.iter().all(|(fits, ..)| *fits == 1) {
-        let evidence = ids.iter().take(5).map(|id| saw(&root, format!("`{id}` begins with it"))).collect();
-        return Err(stops("found", "04 §3.1", "ambiguous", evidence, "Name more of the id."));
-    }
-    match matching.pop() {
-        Some((_, _, path, _)) => Ok(path),
-        None => Err(stops(
-            "found",
-            "04 §3.1",
-            "not found",
-            vec![saw(&root, format!("no transcript below the sessions root has the id `{asked}`"))],
-            "Check the id, or name the file by its path. A session kept with --session-dir, or in another agent directory, is not looked for here.",
-        )),
-    }
-}
-
 /// What is known on the way.
 struct Follow<'w, 'a> {
     world: &'w World<'a>,
@@ -205,6 +179,8 @@ struct Follow<'w, 'a> {
     candidate: Option<Candidate>,
     scope: Option<Scope>,
     listing: Option<Listing>,
+    /// What reader S read.
+    read: Option<Inspected>,
 }
 
 type StepOf<'w, 'a> = fn(&mut Follow<'w, 'a>) -> Option<Step>;
@@ -249,11 +225,28 @@ impl<'w, 'a> Follow<'w, 'a> {
                     SECTION,
                     "unreadable_candidate",
                     vec![saw(&self.path, error.to_string())],
-                    "Make the file readable.",
+                    "Make the file readable for the user that runs gjc.",
                 ));
             }
         };
-        let evidence = vec![saw(&self.path, stat(&meta))];
+        let mut evidence = vec![saw(&self.path, stat(&meta))];
+        if self.path.to_str().is_none() {
+            let shows = "the name is not UTF-8; what gjc makes of such names is not known, so rename the file first";
+            evidence.push(saw(&self.path, shows));
+        }
+        if !self.is_managed() {
+            // A path outside is opened as it is, through links too (spec 01 §2.3): only the kind behind them counts.
+            return Some(match self.world.fs.stat(&self.path) {
+                Ok(behind) if behind.kind == Kind::File => passes("regular file", "01 §2.3", "regular file", evidence),
+                Ok(_) => {
+                    let advice = "Name a regular file: nothing else is a transcript.";
+                    stops("regular file", "01 §2.3", "read-failed", evidence, advice)
+                }
+                Err(_) => {
+                    stops("regular file", "01 §2.3", "missing", evidence, "The link leads nowhere: put the file back where it points.")
+                }
+            });
+        }
         Some(match meta.kind {
             Kind::File if meta.nlink <= 1 => passes("regular file", SECTION, "regular file", evidence),
             Kind::File => stops(
@@ -268,7 +261,7 @@ impl<'w, 'a> Follow<'w, 'a> {
                 SECTION,
                 "unreadable_candidate",
                 evidence,
-                "Put the real file in place of the link: links are never followed here.",
+                "Put the real file in place of the link: inside the sessions directory links are never followed.",
             ),
             _ => stops(
                 "regular file",
@@ -295,6 +288,10 @@ impl<'w, 'a> Follow<'w, 'a> {
                 self.candidate = Some(candidate);
                 Some(passes("header", SECTION, "session header", vec![saw_line(&self.path, 1, shows)]))
             }
+            Err(invalid) if !self.is_managed() => {
+                let shows = format!("{}; only the listing of managed files asks for that", invalid.detail);
+                Some(passes("header", SECTION, "not asked", vec![saw_line(&self.path, 1, shows)]))
+            }
             Err(invalid) => Some(stops(
                 "header",
                 SECTION,
@@ -311,7 +308,11 @@ impl<'w, 'a> Follow<'w, 'a> {
         let cwd = PathBuf::from(&*candidate.cwd.as_js().to_string_lossy());
         match self.world.identity(&cwd) {
             Ok(identity) => {
-                let shows = format!("the working directory of the header is `{}`", identity.canonical_path);
+                let shows = if Path::new(&identity.canonical_path) == cwd {
+                    "the working directory of the header is there".to_owned()
+                } else {
+                    format!("the working directory of the header leads to `{}`", identity.canonical_path)
+                };
                 Some(passes("workspace", SECTION, "resolves", vec![saw(&cwd, shows)]))
             }
             Err(why) => {
@@ -339,7 +340,7 @@ impl<'w, 'a> Follow<'w, 'a> {
         let directory = self.path.parent().unwrap_or(&self.path).to_owned();
         let root = self.root();
         if !self.is_managed() {
-            let shows = format!("lies outside the sessions root `{}`: no managed listing visits it", root.display());
+            let shows = format!("lies outside the sessions root `{}`: no managed listing visits it", walk::show(root.as_os_str()));
             return Some(passes("scope", SECTION, "not managed", vec![saw(&directory, shows)]));
         }
         let name = self.directory_name();
@@ -358,7 +359,7 @@ impl<'w, 'a> Follow<'w, 'a> {
         let expected = identity.directory_name();
         if name.starts_with("v2-") && name != expected {
             let shows = format!("is the scope of another workspace; this session belongs to `{expected}`");
-            let advice = "The session is only listed in its own workspace: move it to the scope of that workspace, with gjc stopped and a backup made.";
+            let advice = "The session is only listed in its own workspace: stop gjc, make a backup, and move the file to the scope of that workspace.";
             return Some(stops("scope", "02 §5.3", "foreign", vec![saw(&directory, shows)], advice));
         }
         let sessions_root = self.world.fs.lstat(&self.world.sessions_root);
@@ -530,92 +531,32 @@ impl<'w, 'a> Follow<'w, 'a> {
     }
 
     fn strict(&mut self) -> Option<Step> {
-        const SECTION: &str = "01 §2.3";
-        let options = Options::new(self.world.release);
-        let repair = "Look at the named line with `gjc-fsck check`; repair it in a copy, and keep the original.";
-        Some(match inspect::file(self.world.fs, &self.path, options) {
-            Err(reason @ Reason::Oversized { .. }) => {
-                let shows = "larger than gjc loads at once: the bounded reader decides";
-                passes("strict reader", SECTION, reason.token(), vec![saw(&self.path, shows)])
-            }
-            Err(reason) => {
-                let advice = "Make the file readable and let no process write it meanwhile.";
-                stops("strict reader", SECTION, reason.token(), vec![saw(&self.path, format!("{reason:?}"))], advice)
-            }
-            Ok(looked) => match &looked.inspected.verdict {
-                Verdict::Resumable => {
-                    passes("strict reader", SECTION, "resumable", vec![saw(&self.path, "the last message is not from the assistant")])
-                }
-                Verdict::Terminal => passes(
-                    "strict reader",
-                    SECTION,
-                    "terminal",
-                    vec![saw(&self.path, "the last message is from the assistant, or there is none")],
-                ),
-                Verdict::Error(reason @ Reason::Malformed(cause)) => {
-                    let (line, shows) = cause_of(cause, &looked.inspected);
-                    let evidence = Evidence { line, ..saw(&self.path, shows) };
-                    stops("strict reader", SECTION, reason.token(), vec![evidence], repair)
-                }
-                Verdict::Error(reason) => stops(
-                    "strict reader",
-                    SECTION,
-                    reason.token(),
-                    vec![saw(&self.path, format!("{reason:?}"))],
-                    "Compact the session, or raise the budget.",
-                ),
-            },
-        })
+        let (step, read) = readers::strict(self.world, &self.path);
+        self.read = read;
+        Some(step)
     }
 
     fn managed(&mut self) -> Option<Step> {
-        const SECTION: &str = "01 §2.8";
         if !self.is_managed() {
-            return Some(passes("managed reader", SECTION, "not asked", vec![saw(&self.path, "only managed files are asked")]));
+            let shows = "lies outside the sessions root: only managed files are asked";
+            return Some(passes("managed reader", "01 §2.8", "not asked", vec![saw(&self.path, shows)]));
         }
-        let mut file = self.world.fs.open(&self.path).ok()?;
-        let verdict = managed::inspect(&mut file).ok()?.verdict;
-        Some(match verdict {
-            Ok(()) => passes("managed reader", SECTION, "accepted", vec![saw(&self.path, "every line is accepted")]),
-            Err(malformed) => {
-                use managed::Malformed;
-                let (line, shows) = match malformed {
-                    Malformed::LineTooLong(line) => (Some(line), "the line is longer than 8 MiB"),
-                    Malformed::Utf8(line) => (Some(line), "the line is not UTF-8"),
-                    Malformed::Syntax(line) => (Some(line), "the line is not JSON"),
-                    Malformed::Header => (None, "the first line with content is no header"),
-                };
-                let advice = "Repair the named line; until then the session opens for reading only.";
-                stops("managed reader", SECTION, "malformed", vec![Evidence { line, ..saw(&self.path, shows) }], advice)
-            }
-        })
+        readers::managed(self.world, &self.path)
     }
 
     fn bounded(&mut self) -> Option<Step> {
-        const SECTION: &str = "01 §2.7";
-        let meta = self.world.fs.lstat(&self.path).ok()?;
-        if meta.size <= inspect::EAGER_MAX {
-            return Some(passes(
-                "bounded reader",
-                SECTION,
-                "not asked",
-                vec![saw(&self.path, format!("{} bytes: the file is loaded whole", meta.size))],
-            ));
-        }
-        let mut file = self.world.fs.open(&self.path).ok()?;
-        Some(match bounded::scan(&mut file).ok()? {
-            Ok(()) => passes("bounded reader", SECTION, "accepted", vec![saw(&self.path, "the bounded scan accepts every line")]),
-            Err(refused) => {
-                let advice = "A file of this size opens only when the bounded scan accepts it: compact or split it with gjc.";
-                stops("bounded reader", SECTION, "oversized", vec![saw(&self.path, format!("{refused:?}"))], advice)
-            }
-        })
+        readers::bounded(self.world, &self.path)
     }
 
     fn listing(&mut self) -> Option<Step> {
         const SECTION: &str = "02 §7.3";
         if !self.is_managed() {
-            return Some(passes("listing", SECTION, "not asked", vec![saw(&self.path, "no managed listing visits it")]));
+            return Some(passes(
+                "listing",
+                SECTION,
+                "not asked",
+                vec![saw(&self.path, "lies outside the sessions root: no managed listing visits it")],
+            ));
         }
         if let Err(refused) = self.list() {
             return Some(refusal("listing", SECTION, &refused, &self.path.clone()));
@@ -626,7 +567,7 @@ impl<'w, 'a> Follow<'w, 'a> {
             return Some(passes("listing", SECTION, listed.state.word(), vec![saw(&self.path, shows)]));
         }
         let advice =
-            format!("Move legacy directories that you do not need elsewhere: {} are beyond the limit of 256.", listing.beyond_limit);
+            format!("Move legacy directories that you do not need elsewhere: 256 are visited, and {} more are not.", listing.beyond_limit);
         Some(stops(
             "listing",
             "02 §5.2",
@@ -638,34 +579,51 @@ impl<'w, 'a> Follow<'w, 'a> {
 
     fn picker(&mut self) -> Option<Step> {
         const SECTION: &str = "04 §2.4";
-        let file = self.world.fs.open(&self.path).ok()?;
-        let size = file.stat().ok()?.size;
-        Some(match picker::read(size, &mut |buffer, offset| file.read_at(buffer, offset), self.world.release) {
-            Some(info) => {
-                let title = info.title.map_or_else(|| "no title".to_owned(), |title| format!("title `{title}`"));
-                passes("picker", SECTION, "shown", vec![saw(&self.path, format!("{title}, {} message(s)", info.message_count))])
+        let shown = match readers::picker(self.world, &self.path) {
+            Ok(shown) => shown,
+            Err(step) if self.is_managed() => return Some(*step),
+            Err(step) => {
+                let shows = "a listing of its directory (--session-dir) leaves it out; by its path it opens all the same";
+                return Some(passes("picker", SECTION, step.answer, vec![saw(&self.path, shows)]));
             }
-            None => {
-                let advice = "Open it by its path (`gjc --resume PATH`): the picker leaves it out.";
-                stops(
-                    "picker",
-                    SECTION,
-                    "skipped",
-                    vec![saw(&self.path, "the first 4,096 bytes hold no header that the picker takes")],
-                    advice,
-                )
-            }
-        })
+        };
+        if let Some(rival) = self.rival(&shown) {
+            let advice = "The picker shows one session an id, and this is not the one. Open it by its path (`gjc --resume PATH`); a copy needs an id of its own to be listed beside the original.";
+            let shows = format!("has the id `{}` too, and is shown instead: of two the later one", rival.id);
+            return Some(stops("picker", "04 §2.7", "not the one shown", vec![saw(&rival.path, shows)], advice));
+        }
+        let title = shown.title.map_or_else(|| "no title".to_owned(), |title| format!("title `{title}`"));
+        let messages = match (shown.messages, shown.is_estimate) {
+            (1, false) => "1 message".to_owned(),
+            (count, false) => format!("{count} messages"),
+            (count, true) => format!("{count} or more messages"),
+        };
+        Some(passes("picker", SECTION, "shown", vec![saw(&self.path, format!("{title}, {messages}"))]))
+    }
+
+    /// The session that the picker shows in place of this one, because it has the same id and is newer (02a.18): the first in
+    /// order stays unless a later one is strictly newer.
+    fn rival(&self, own: &Shown) -> Option<Shown> {
+        let listing = self.listing.as_ref()?;
+        let twins = listing.owned.iter().map(|listed| &listed.candidate).filter(|candidate| candidate.session_id == own.id);
+        let project = predict::project_transcripts(self.world, &self.scope.as_ref()?.lexical_cwd).files;
+        let paths = twins.map(|candidate| candidate.path.clone()).chain(project);
+        let alike = paths.filter_map(|path| predict::shown(self.world, path)).filter(|shown| shown.id == own.id);
+        let best = alike.reduce(|best, next| if best.modified_ms < next.modified_ms { next } else { best })?;
+        (best.path != self.path).then_some(best)
     }
 
     fn open(&mut self) -> Option<Step> {
         const SECTION: &str = "02 §6.3";
+        if let Some(step) = self.throws() {
+            return Some(step);
+        }
         let (Some(scope), Some(candidate)) = (&self.scope, &self.candidate) else {
-            return Some(passes("open", "04 §4", "opened", vec![saw(&self.path, "an explicit path is opened as it is")]));
+            return Some(passes("open", "04 §4", "opened", vec![saw(&self.path, "a path is opened as it is")]));
         };
         Some(match predict::open(self.world, scope, candidate, Policy::CopyRetain) {
             Ok(opened) if opened.migrated => {
-                passes("open", SECTION, "opened", vec![saw(&opened.path, "the legacy file is copied here and the copy is opened")])
+                passes("open", SECTION, "opened", vec![saw(&opened.path, "the legacy file is copied here, and the copy is opened")])
             }
             Ok(opened) => passes("open", SECTION, "opened", vec![saw(&opened.path, "is opened as it is")]),
             Err(refused) => {
@@ -673,6 +631,32 @@ impl<'w, 'a> Follow<'w, 'a> {
                 refusal("open", SECTION, &refused, &path)
             }
         })
+    }
+
+    /// Reader S accepts entries that opening, or the first context, trips over (spec 01 §2.5, 01a 1 to 3).
+    fn throws(&self) -> Option<Step> {
+        const SECTION: &str = "01 §2.5";
+        let loaded = self.read.as_ref()?.loaded.as_ref().ok()?;
+        let advice = "Take the value that is named below out of the entry, in a copy; keep the original.";
+        let shows = match anywhere(loaded) {
+            Opening::Opens => {
+                "an entry on the path holds a value that building the context throws at: gjc opens the session at most to its first prompt"
+            }
+            Opening::Throws { code: Some(code) } => {
+                return Some(stops(
+                    "open",
+                    SECTION,
+                    code,
+                    vec![saw(&self.path, "a blob reference is longer than a file name may be")],
+                    advice,
+                ));
+            }
+            Opening::Refused(_) | Opening::Throws { code: None } => {
+                "an entry holds a value that opening throws at, wherever the entry stands"
+            }
+        };
+        let throws = anywhere(loaded) != Opening::Opens || in_context(loaded, self.world.release);
+        throws.then(|| stops("open", SECTION, "TypeError", vec![saw(&self.path, shows)], advice))
     }
 }
 
@@ -694,20 +678,4 @@ fn refusal(step: &'static str, section: &'static str, refused: &Refused, path: &
     };
     let path = refused.path.as_deref().unwrap_or(path);
     stops(step, section, refused.code, vec![saw(path, refused.detail.clone())], advice)
-}
-
-/// Line and words of what makes a file malformed.
-fn cause_of(cause: &Cause, inspected: &inspect::Inspected) -> (Option<u64>, String) {
-    match cause {
-        Cause::Utf8 { line } => (Some(*line), "the line is not UTF-8".into()),
-        Cause::Syntax { line } => (Some(*line), "JSON.parse refuses the line".into()),
-        Cause::Load(_) => (None, "loading throws".into()),
-        Cause::Header => (None, "the first entry is no header with a string id".into()),
-        Cause::Migration(_) => (None, "lifting the old version throws".into()),
-        Cause::Context(_) => (None, "building the context throws".into()),
-        Cause::Schema { entry, .. } => {
-            let line = inspected.loaded.as_ref().ok().and_then(|loaded| loaded.entries.get(*entry)).map(|fact| u64::from(fact.line));
-            (line, "the entry fails the strict schema".into())
-        }
-    }
 }

@@ -1,25 +1,36 @@
 //! `why ID-OR-PATH`: why a session is not listed, not resumable, not migrated: gjc's decisions about it, step by step.
 
+use super::check::options;
+use super::list::no_agent_directory;
 use super::options::Format;
 use super::{Console, Failure, Status};
-use crate::agent::layout;
-use crate::agent::why::{Chain, why};
+use crate::agent::layout::is_transcript_name;
+use crate::agent::locate::{Part, part_of};
+use crate::agent::walk::show;
+use crate::agent::why::{Chain, Reported, why};
+use crate::agent::world::World;
+use crate::check::run::{self, Depth, Target};
 use crate::fsys::host::ThisHost;
-use crate::fsys::{Fs, Real};
-use crate::render::style::plain;
+use crate::fsys::{Fs, Kind, Real};
+use crate::render::human::Layout;
+use crate::render::why as render;
+use indexmap::IndexMap;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `why`.
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Steps: found, regular file, header, workspace, scope, binding, modes, receipts, tombstones, shadowing, strict reader, \
-managed reader, bounded reader, listing, picker, open. The first one at which gjc turns away is the last one shown. Nothing is written."
+managed reader, bounded reader, listing, picker, open. The first one at which gjc turns away is the last one shown. Nothing is written. \
+In brackets: the section of the notes of the format. Exit status: 0 gjc opens the session, 4 it turns away or there is no such session, 16 several sessions begin with ID."
 )]
 pub struct Args {
-    /// Session id, or path of a transcript
+    /// Session id or the beginning of one, or path of a transcript
     #[arg(value_name = "ID-OR-PATH")]
-    pub session: String,
-    /// Agent directory (default: the user's own)
+    pub session: OsString,
+    /// Agent directory (default: the one the path lies in, else the user's own)
     #[arg(long, value_name = "DIR")]
     pub agent_dir: Option<PathBuf>,
 }
@@ -27,64 +38,99 @@ pub struct Args {
 /// Prints the chain; exit bit 4 when gjc turns away somewhere.
 ///
 /// # Errors
-/// No home can be trusted.
+/// No home can be trusted, there is no agent directory to look for an id in, or a directory is named.
 pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
+    let path = console.environment.current_dir.join(&args.session);
+    let is_directory = Real.stat(&path).is_ok_and(|meta| meta.kind == Kind::Directory);
+    // A directory with the name of a transcript stands in gjc's way; any other is a misunderstanding.
+    if args.session.is_empty() || is_directory && !is_transcript_name(args.session.as_encoded_bytes()) {
+        let hint = "name a session id or a transcript; `gjc-fsck list` shows the sessions";
+        let what =
+            if args.session.is_empty() { "nothing is named".to_owned() } else { format!("{}: this is a directory", show(&args.session)) };
+        return Err(Failure::Usage(format!("{what}; {hint}")));
+    }
     let inferred = match args.agent_dir {
-        None => agent_dir_of(&console.environment.current_dir.join(&args.session)),
+        None => path.parent().and_then(|directory| part_of(&Real, directory)),
         Some(_) => None,
     };
+    let inferred = match inferred {
+        Some(Part::Directory { agent, .. }) => Some(agent),
+        Some(Part::Agent(_)) | None => None,
+    };
     if let Some(agent) = &inferred {
-        console.note(&format!("agent directory taken from the path: {}", agent.display()));
+        console.note(&format!("agent directory taken from the path: {}", show(agent.as_os_str())));
     }
     let world = console.world(&Real, &ThisHost, args.agent_dir.as_deref().or(inferred.as_deref()))?;
-    if !world.fs.present(&world.agent_dir).unwrap_or(true) && !args.session.contains('/') {
-        return Err(Failure::Operational(format!("{}: there is no agent directory; name one with --agent-dir", world.agent_dir.display())));
+    if !world.fs.present(&world.agent_dir).unwrap_or(true) && !args.session.as_encoded_bytes().contains(&b'/') && Real.lstat(&path).is_err()
+    {
+        return Err(no_agent_directory(&world.agent_dir));
     }
-    let chain = why(&world, &args.session);
-    let json = console.options.format == Format::Json;
+    let mut chain = why(&world, &args.session);
+    chain.reported = reported(&world, &chain, console);
+    write(&chain, console)?;
+    Ok(match chain.stop() {
+        None => Status::CLEAN,
+        Some(step) if step.answer == "ambiguous" => Status::USAGE,
+        Some(_) => Status::FINDINGS,
+    })
+}
+
+fn write(chain: &Chain, console: &mut Console) -> Result<(), Failure> {
+    let layout = Layout { colour: console.colour(), width: console.environment.width, quiet: console.options.quiet };
+    let format = console.options.format;
     let out = console.out();
-    if json {
-        serde_json::to_writer_pretty(&mut *out, &chain).map_err(std::io::Error::from)?;
-        writeln!(out)?;
-    } else {
-        out.write_all(text(&chain).as_bytes())?;
+    match format {
+        Format::Human => out.write_all(render::text(chain, layout).as_bytes())?,
+        Format::Concise => out.write_all(render::concise(chain).as_bytes())?,
+        Format::Json => {
+            serde_json::to_writer_pretty(&mut *out, chain).map_err(std::io::Error::from)?;
+            writeln!(out)?;
+        }
     }
-    Ok(if chain.opens { Status::CLEAN } else { Status::FINDINGS })
+    Ok(())
 }
 
-/// The agent directory that a transcript lies in, by its path: `<agent>/sessions/<scope or legacy directory>/<file>`.
-fn agent_dir_of(transcript: &Path) -> Option<PathBuf> {
-    let parent = Real.realpath(transcript.parent()?).ok()?;
-    let sessions = parent.parent().filter(|above| above.file_name().is_some_and(|name| name == layout::SESSIONS))?;
-    let managed = |name: &std::ffi::OsStr| {
-        matches!(layout::sessions_name(name.as_encoded_bytes()), layout::SessionsName::Scope | layout::SessionsName::Legacy)
+/// What must be checked so that the check can see why gjc turns away at a step: the file itself, the directory it lies in, or
+/// the whole storage.
+fn target_of(world: &World<'_>, chain: &Chain, path: &Path, is_copy: bool) -> (PathBuf, Depth) {
+    const OF_THE_FILE: [&str; 4] = ["strict reader", "managed reader", "bounded reader", "picker"];
+    const OF_THE_STORAGE: [&str; 5] = ["receipts", "tombstones", "shadowing", "listing", "open"];
+    let Some(Part::Directory { directory, .. }) = path.parent().and_then(|directory| part_of(&Real, directory)) else {
+        return (path.to_owned(), Depth::Full);
     };
-    parent.file_name().is_some_and(managed).then(|| sessions.parent().map(Path::to_owned))?
+    match chain.stop().map(|step| step.step) {
+        None => (path.to_owned(), Depth::Full),
+        Some(step) if OF_THE_FILE.contains(&step) => (path.to_owned(), Depth::Full),
+        // What is judged as if it lay elsewhere is judged from its root.
+        Some(step) if OF_THE_STORAGE.contains(&step) || is_copy => (world.agent_dir.clone(), Depth::Quick),
+        Some(_) => (directory, Depth::Quick),
+    }
 }
 
-/// The chain for people: one line per step, its evidence below it.
-pub fn text(chain: &Chain) -> String {
-    use std::fmt::Write;
-    let mut out = String::new();
-    // Writing to a String cannot fail.
-    let mut line = |text: String| _ = writeln!(out, "{}", plain(&text));
-    line(chain.path.clone().unwrap_or_else(|| chain.asked.clone()));
-    for step in &chain.steps {
-        let mark = if step.turns_away { "✗" } else { "✓" };
-        line(format!("{mark} {:<15} {}  (spec {})", step.step, step.answer, step.section));
-        for evidence in &step.evidence {
-            let place = evidence.line.map_or_else(|| evidence.path.clone(), |line| format!("{}:{line}", evidence.path));
-            line(format!("    {place}"));
-            line(format!("      {}", evidence.shows));
-        }
-        if let Some(advice) = &step.advice {
-            line(format!("  → {advice}"));
+/// What the check reports about the file and about what gjc turned away at; the worst first.
+fn reported(world: &World<'_>, chain: &Chain, console: &Console) -> Vec<Reported> {
+    let Some(path) = &chain.file else { return Vec::new() };
+    let (target, depth) = target_of(world, chain, path, world.is_copy);
+    let target = Real.realpath(&target).unwrap_or(target);
+    let name = show(target.as_os_str());
+    let decided = chain.stop().into_iter().flat_map(|step| &step.evidence).map(|seen| seen.path.clone());
+    let mut wanted: BTreeSet<String> = decided.chain([show(path.as_os_str())]).collect();
+    wanted.extend(Real.realpath(path).map(|real| show(real.as_os_str())));
+    let run = run::run(vec![Target::Path(target)], &options(depth, console), &Real, &|_| {});
+    let mut codes: IndexMap<&'static str, Reported> = IndexMap::new();
+    for finding in &run.findings {
+        // Of a directory the check names what lies in it.
+        let named = match &*finding.place.path {
+            "." => name.clone(),
+            path if path == name => name.clone(),
+            path => format!("{name}/{path}"),
+        };
+        if wanted.contains(&named) {
+            let (code, severity, line) = (finding.code.name, finding.severity, finding.place.line);
+            codes.entry(code).or_insert(Reported { code, severity, line, count: 0 }).count += 1;
         }
     }
-    if chain.opens {
-        line("gjc opens this session.".to_owned());
-    } else if chain.steps.iter().any(|step| step.turns_away) {
-        line("gjc turns away at the last step shown.".to_owned());
-    }
-    out
+    let mut reported: Vec<Reported> = codes.into_values().collect();
+    reported.sort_by_key(|one| std::cmp::Reverse(one.severity));
+    reported
 }

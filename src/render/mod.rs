@@ -6,9 +6,11 @@ pub mod entry;
 pub mod explain;
 pub mod human;
 pub mod json;
+pub mod list;
 pub mod replay;
 pub mod style;
 pub mod tree;
+pub mod why;
 pub mod words;
 
 use std::borrow::Cow;

@@ -45,6 +45,30 @@ pub fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + first_of_month + day - 1 - 719_468
 }
 
+/// Year, month and day of a number of days since 1970-01-01.
+fn civil_from_days(days: i64) -> (i64, i64, i64) {
+    // As in `days_from_civil`, years begin in March.
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * day_of_year + 2) / 153;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    let year = era * 400 + year_of_era + i64::from(month <= 2);
+    (year, month, day_of_year - (153 * from_march + 2) / 5 + 1)
+}
+
+/// A time in milliseconds since 1970 for people: UTC, to the minute, as `2026-03-02T09:00Z`; none when it is no time of
+/// JavaScript.
+pub fn minute(time: f64) -> Option<String> {
+    let time = Some(time_clip(time)).filter(|time| !time.is_nan())?;
+    let minutes = (time / 60_000.0).floor() as i64;
+    let (year, month, day) = civil_from_days(minutes.div_euclid(1_440));
+    let of_day = minutes.rem_euclid(1_440);
+    Some(format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}Z", of_day / 60, of_day % 60))
+}
+
 fn time_clip(time: f64) -> f64 {
     if time.abs() <= 8.64e15 { time.trunc() + 0.0 } else { f64::NAN }
 }
@@ -544,6 +568,17 @@ mod tests {
         (!time.is_nan()).then_some(time as i64)
     }
 
+    #[test]
+    fn a_time_is_shown_to_the_minute() {
+        for text in
+            ["1970-01-01T00:00Z", "2024-02-29T23:59Z", "2026-03-02T09:00Z", "1969-12-31T23:59Z", "2000-03-01T00:00Z", "1900-02-28T12:30Z"]
+        {
+            assert_eq!(minute(parse(text.as_bytes())).as_deref(), Some(text));
+        }
+        assert_eq!(minute(59_999.0).as_deref(), Some("1970-01-01T00:00Z"));
+        assert_eq!((minute(f64::NAN), minute(9e15)), (None, None));
+        assert_eq!(minute(8.64e15).as_deref(), Some("275760-09-13T00:00Z"));
+    }
     #[test]
     fn iso_times() {
         assert_eq!(at("2026-03-01T10:00:00.123Z"), Some(1_772_359_200_123));

@@ -64,7 +64,7 @@ fn refusal(verdict: &Verdict, staged: bool) -> Opening {
 }
 
 /// What the hazards of all entries do that throw wherever the entry stands.
-fn anywhere(loaded: &Loaded<Facts>) -> Opening {
+pub fn anywhere(loaded: &Loaded<Facts>) -> Opening {
     let all = loaded.entries.iter().fold(Hazards::NONE, |all, fact| all.with(fact.hazards));
     if !all.any(Hazards::ANYWHERE) {
         Opening::Opens

@@ -8,6 +8,7 @@ use std::process::{Command, Output, Stdio};
 mod check;
 mod hostile;
 mod readme;
+mod sessions;
 
 /// The program with a bare environment, run in the repository.
 fn program() -> Command {

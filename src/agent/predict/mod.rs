@@ -187,8 +187,16 @@ pub struct Shown {
     pub id: crate::json::JsString,
     /// Title, when there is one.
     pub title: Option<crate::json::JsString>,
-    /// Message count.
+    /// Text of the first prompt, else `(no messages)`.
+    pub first_message: crate::json::JsString,
+    /// Message count; of a file above 4,096 bytes only those of its beginning.
     pub messages: u64,
+    /// True when the file is larger than what was counted.
+    pub is_estimate: bool,
+    /// Header timestamp, as it is.
+    pub timestamp: Option<crate::json::JsString>,
+    /// Modification time in milliseconds since 1970.
+    pub modified_ms: i128,
 }
 
 /// What the session picker lists for a workspace (spec 04 §2.7, §2.9): the owned candidates of the managed scope (none when
@@ -196,27 +204,36 @@ pub struct Shown {
 pub fn picker(world: &World<'_>, cwd: &Path) -> Vec<Shown> {
     let owned = resolve(world, cwd).ok().and_then(|scope| list(world, &scope).ok());
     let paths = owned.iter().flat_map(|listing| &listing.owned).map(|listed| listed.candidate.path.clone());
-    let mut by_id: indexmap::IndexMap<crate::json::JsString, (i128, Shown)> = indexmap::IndexMap::new();
+    let mut by_id: indexmap::IndexMap<crate::json::JsString, Shown> = indexmap::IndexMap::new();
     for path in paths.chain(project_transcripts(world, cwd).files) {
-        let Some((modified, shown)) = shown(world, path) else { continue };
+        let Some(shown) = shown(world, path) else { continue };
         match by_id.get_mut(shown.id.as_bytes()) {
             // Only a strictly newer one replaces.
-            Some(known) if known.0 < modified => *known = (modified, shown),
+            Some(known) if known.modified_ms < shown.modified_ms => *known = shown,
             Some(_) => {}
-            None => _ = by_id.insert(shown.id.clone(), (modified, shown)),
+            None => _ = by_id.insert(shown.id.clone(), shown),
         }
     }
     let mut all: Vec<_> = by_id.into_values().collect();
-    all.sort_by_key(|(modified, _)| std::cmp::Reverse(*modified));
-    all.into_iter().map(|(_, shown)| shown).collect()
+    all.sort_by_key(|shown| std::cmp::Reverse(shown.modified_ms));
+    all
 }
 
-/// What the picker shows of one file, with its modification time in milliseconds; none when it skips the file.
-pub fn shown(world: &World<'_>, path: PathBuf) -> Option<(i128, Shown)> {
+/// What the picker shows of one file; none when it skips the file.
+pub fn shown(world: &World<'_>, path: PathBuf) -> Option<Shown> {
     let file = world.fs.open(&path).ok()?;
     let meta = file.stat().ok().filter(|meta| meta.kind == Kind::File)?;
     let info = crate::transcript::readers::picker::read(meta.size, &mut |buffer, offset| file.read_at(buffer, offset), world.release)?;
-    Some((meta.mtime_ns.div_euclid(1_000_000), Shown { path, id: info.id, title: info.title, messages: info.message_count }))
+    Some(Shown {
+        path,
+        id: info.id,
+        title: info.title,
+        first_message: info.first_message,
+        messages: info.message_count,
+        is_estimate: info.message_count_is_estimate,
+        timestamp: info.timestamp,
+        modified_ms: meta.mtime_ns.div_euclid(1_000_000),
+    })
 }
 
 /// Transcripts below `<cwd>/.gjc` (spec 04 §2.9).

@@ -1,0 +1,183 @@
+//! The steps that need nothing but the file: what gjc's readers S, M, R and the picker make of its bytes (spec 01 §2, spec
+//! 04 §2.4).
+
+use super::{Evidence, Step, passes, saw, saw_line, stops};
+use crate::agent::predict::{self, Shown};
+use crate::agent::world::World;
+use crate::fsys::Fs;
+use crate::transcript::inspect::{self, Cause, Inspected, Options, Reason, Verdict};
+use crate::transcript::readers::{bounded, managed, picker};
+use std::path::Path;
+
+/// The answer of the first of S, M and R that refuses the file, else that of S. `is_managed`: M is asked.
+pub fn first_refusal(world: &World<'_>, path: &Path, is_managed: bool) -> Step {
+    let (strict, _) = strict(world, path);
+    if strict.turns_away {
+        return strict;
+    }
+    let others = [is_managed.then(|| managed(world, path)).flatten(), bounded(world, path)];
+    others.into_iter().flatten().find(|step| step.turns_away).unwrap_or(strict)
+}
+
+/// Reader S, and what it read.
+pub(super) fn strict(world: &World<'_>, path: &Path) -> (Step, Option<Inspected>) {
+    const SECTION: &str = "01 §2.3";
+    let passed = |answer: &'static str, shows: &str| passes("strict reader", SECTION, answer, vec![saw(path, shows)]);
+    let refused =
+        |reason: &Reason, shows: String, advice: &str| stops("strict reader", SECTION, reason.token(), vec![saw(path, shows)], advice);
+    let looked = match inspect::file(world.fs, path, Options::new(world.release)) {
+        Ok(looked) => looked,
+        Err(reason @ Reason::Oversized { .. }) => {
+            return (passed(reason.token(), "above 128 MiB, which is more than gjc loads whole: the bounded reader decides"), None);
+        }
+        Err(reason) => {
+            let shows = match reason {
+                Reason::Missing => "is gone, or its path leads nowhere",
+                Reason::Unstable => "changed while it was read",
+                _ => "cannot be read",
+            };
+            let advice = "Make the file readable for the user that runs gjc, and let no process write it meanwhile.";
+            return (refused(&reason, shows.to_owned(), advice), None);
+        }
+    };
+    let step = match &looked.inspected.verdict {
+        Verdict::Resumable => passed("resumable", "the last message is not from the assistant"),
+        Verdict::Terminal => passed("terminal", "nothing is under way: the last message is from the assistant, or there is none"),
+        Verdict::Error(reason @ Reason::Malformed(cause)) => {
+            let (line, shows) = cause_of(cause, &looked.inspected);
+            let evidence = Evidence { line, ..saw(path, shows) };
+            let advice = "Mend the line in a copy and keep the original: until then gjc refuses the file, and never overwrites it.";
+            stops("strict reader", SECTION, reason.token(), vec![evidence], advice)
+        }
+        Verdict::Error(reason) => {
+            let shows = reason
+                .size()
+                .map_or_else(|| reason.token().to_owned(), |bytes| format!("its context takes {bytes} bytes, more than the budget"));
+            refused(reason, shows, "Raise GJC_SESSION_CONTEXT_BUDGET_BYTES (at most 8 GiB) and compact the session.")
+        }
+    };
+    (step, Some(looked.inspected))
+}
+
+/// Reader M; none when the file cannot be read any more.
+pub(super) fn managed(world: &World<'_>, path: &Path) -> Option<Step> {
+    const SECTION: &str = "01 §2.8";
+    let mut file = world.fs.open(path).ok()?;
+    // Above that the bounded scan alone opens a file; M would answer `oversized`, and nothing says that it is asked first.
+    if file.stat().ok()?.size > inspect::EAGER_MAX {
+        return Some(passes("managed reader", SECTION, "not asked", vec![saw(path, "above 128 MiB: the bounded reader decides")]));
+    }
+    Some(match managed::inspect(&mut file).ok()?.verdict {
+        Ok(()) => passes("managed reader", SECTION, "accepted", vec![saw(path, "every line can be read by itself")]),
+        Err(malformed) => {
+            use managed::Malformed;
+            let (line, shows, advice) = match malformed {
+                Malformed::LineTooLong(line) => (
+                    Some(line),
+                    "the line is longer than 8 MiB: gjc wrote it, and no longer takes it from its sessions directory",
+                    "Copy the file out of the sessions directory and open the copy by its path (`gjc --resume PATH`): there lines may be longer.",
+                ),
+                Malformed::Utf8(line) => (Some(line), "the line is not UTF-8", "Mend the line in a copy and keep the original."),
+                Malformed::Syntax(line) => (
+                    Some(line),
+                    "the line is no JSON by itself (a line that holds nothing but a carriage return is none)",
+                    "Take the line out in a copy and keep the original; or open a copy outside the sessions directory by its path.",
+                ),
+                Malformed::Header => {
+                    (None, "the first line with content is no header", "Mend the first line in a copy and keep the original.")
+                }
+            };
+            stops("managed reader", SECTION, "malformed", vec![Evidence { line, ..saw(path, shows) }], advice)
+        }
+    })
+}
+
+/// Reader R; none when the file cannot be read any more.
+pub(super) fn bounded(world: &World<'_>, path: &Path) -> Option<Step> {
+    const SECTION: &str = "01 §2.7";
+    // Outside managed storage links are followed.
+    let real = world.fs.realpath(path).ok()?;
+    let size = world.fs.lstat(&real).ok()?.size;
+    if size <= inspect::EAGER_MAX {
+        return Some(passes("bounded reader", SECTION, "not asked", vec![saw(path, "at most 128 MiB: the file is loaded whole")]));
+    }
+    let advice = "A file of this size opens only when every line of it passes the bounded scan. Keep it, and go on in a new session; its records can be read with `gjc-fsck records`.";
+    if size > bounded::BOUNDED_MAX {
+        let shows = format!("{size} bytes, more than the bounded scan reads");
+        return Some(stops("bounded reader", SECTION, "oversized", vec![saw(path, shows)], advice));
+    }
+    let mut file = world.fs.open(&real).ok()?;
+    Some(match bounded::scan(&mut file).ok()? {
+        Ok(()) => passes("bounded reader", SECTION, "accepted", vec![saw(path, "the bounded scan accepts every line")]),
+        Err(refused) => {
+            let shows = format!("{}: {}", refused.refusal.token(), words_of(refused.refusal));
+            stops("bounded reader", SECTION, "oversized", vec![saw_line(path, refused.line, shows)], advice)
+        }
+    })
+}
+
+/// What the bounded scan objects to.
+fn words_of(refusal: bounded::Refusal) -> &'static str {
+    use bounded::Refusal;
+    match refusal {
+        Refusal::Unterminated => "the last line does not end in a line feed",
+        Refusal::OversizedLine => "the line is longer than 8 MiB",
+        Refusal::Malformed => "the line is no record with type and id (a patch is none)",
+        Refusal::Unsupported => "the record is not one of version 5 in its exact form",
+        Refusal::Branch => "the session branches here",
+        Refusal::MissingParent => "the parent of this entry was not seen before",
+        Refusal::Duplicate => "the id was there before",
+        Refusal::InvalidCompaction => "there is no compaction, or it keeps from an entry that was not seen before it",
+    }
+}
+
+/// The picker's view of the file by itself.
+///
+/// A session that passes every reader can still be left out. The picker reads 4,096 bytes where S reads the whole file and
+/// the candidate check 65,536: it misses a header whose `id` stands further behind (spec 04 §2.4 step 3), and it throws at
+/// messages of the beginning whose content is neither text nor a list of objects, of which S asks no more than a role
+/// (step 8). And of several sessions with one id it shows one: that is for the caller, who knows the others.
+pub(super) fn picker(world: &World<'_>, path: &Path) -> Result<Shown, Box<Step>> {
+    const SECTION: &str = "04 §2.4";
+    predict::shown(world, path.to_owned()).ok_or_else(|| {
+        let header_ends = first_line_ends_in_prefix(world.fs, path);
+        let (line, shows, advice) = if header_ends {
+            (
+                None,
+                "the picker throws at a message among the first 4,096 bytes, because its content is neither text nor a list of objects",
+                "Open it by its path (`gjc --resume PATH`): the picker leaves it out silently.",
+            )
+        } else {
+            (
+                Some(1),
+                "the header is longer than the 4,096 bytes that the picker reads, and these hold no `id` for it",
+                "Open it by its path (`gjc --resume PATH`). In a copy, move `id` to the front of the header, or shorten what stands before it (the title): then it shows again.",
+            )
+        };
+        Box::new(stops("picker", SECTION, "skipped", vec![Evidence { line, ..saw(path, shows) }], advice))
+    })
+}
+
+fn first_line_ends_in_prefix(fs: &dyn Fs, path: &Path) -> bool {
+    let mut prefix = vec![0; picker::PREFIX];
+    let read = fs.open(path).ok().and_then(|file| file.read_at(&mut prefix, 0).ok()).unwrap_or(0);
+    prefix.iter().take(read).any(|byte| *byte == b'\n')
+}
+
+/// Line and words of what makes a file malformed.
+fn cause_of(cause: &Cause, inspected: &Inspected) -> (Option<u64>, String) {
+    match cause {
+        Cause::Utf8 { line } => (Some(*line), "the line is not UTF-8".into()),
+        Cause::Syntax { line } => (Some(*line), "the line is not one whole JSON value".into()),
+        Cause::Load(throw) => (None, format!("loading it throws: {throw}")),
+        Cause::Header => (None, "the first entry is no header with a string id".into()),
+        Cause::Migration(throw) => (None, format!("lifting the old version throws: {throw}")),
+        Cause::Context(throw) => (None, format!("building the context throws: {throw}")),
+        Cause::Schema { entry, faults } => {
+            let line = inspected.loaded.as_ref().ok().and_then(|loaded| loaded.entries.get(*entry)).map(|fact| u64::from(fact.line));
+            let members: Vec<&str> = faults.iter().map(|field| field.pointer()).collect();
+            let wrong = if members.is_empty() { "its type".to_owned() } else { members.join(", ") };
+            (line, format!("the entry is not as gjc demands: {wrong}"))
+        }
+    }
+}
