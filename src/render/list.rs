@@ -1,8 +1,9 @@
 //! The answer to `list`: one block a workspace, one paragraph a session, and the reason for everything that is left out.
 
-use super::entry::{clip, count};
+use super::entry::clip;
 use super::human::Layout;
 use super::style::{Palette, plain, wrap};
+use super::words;
 use crate::agent::catalogue::{Catalogue, DoesNotOpen, Foreign, LEGACY, Refused, Session, Workspace};
 use crate::finding::Severity;
 use indexmap::IndexMap;
@@ -84,6 +85,10 @@ fn messages(session: &Session) -> String {
         (Some(count), false) => format!("{count} messages"),
         (Some(count), true) => format!("{count}+ messages"),
     }
+}
+
+fn count(number: usize, one: &str, many: &str) -> String {
+    words::count(number as u64, one, many)
 }
 
 /// Whether a directory of the sessions root has the name of a scope.
