@@ -8,6 +8,8 @@
     reason = "a test reads its own files and tells what it found"
 )]
 
+#[path = "suites/gc.rs"]
+mod gc_suite;
 #[path = "suites/observed_corrections.rs"]
 mod observed_corrections;
 #[path = "suites/persist.rs"]
@@ -267,6 +269,12 @@ fn entries_or_throws(case: &Case, answer: &[u8]) -> Result<(), String> {
 #[test]
 fn trees() {
     trees_suite::run();
+}
+
+/// Retirement receipts, owners, journals, budgets: every pure decision.
+#[test]
+fn gc() {
+    gc_suite::run();
 }
 
 /// A session directory: what the picker shows of each file in it.

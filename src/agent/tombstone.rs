@@ -102,6 +102,15 @@ pub fn cleanup_name(tombstone: &str, target: &str, state: CleanupState, attempt:
     format!("{tombstone}.{target}.cleanup-{}-{attempt}.json", state.word())
 }
 
+/// The attempt of a pending cleanup record of this tombstone and target, by its name: none when the name is not one of
+/// theirs, an inner none when its attempt is not canonical (newest: `durability_failed`).
+pub fn pending_attempt(name: &[u8], tombstone: &str, target: &str) -> Option<Option<u64>> {
+    let prefix = format!("{tombstone}.{target}.cleanup-pending-");
+    let digits = name.strip_prefix(prefix.as_bytes())?.strip_suffix(b".json")?;
+    let attempt = std::str::from_utf8(digits).ok().and_then(crate::json::spelling::canonical_decimal);
+    Some(attempt.filter(|attempt| (1..=MAX_SAFE).contains(attempt)))
+}
+
 /// Where a retired transcript was found.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Provenance {
@@ -556,10 +565,10 @@ impl History<'_> {
     }
 }
 
-/// True when a number of the recorded target is a text that `BigInt` refuses.
+/// True when a number of the recorded target, or of the expected artifacts, is a text that `BigInt` refuses.
 fn has_syntax_error(record: &Value) -> bool {
-    let identity = record.member("target").and_then(|target| target.member("identity"));
-    identity.is_some_and(|identity| {
+    let target = record.member("target").and_then(|target| target.member("identity"));
+    [target, record.member("expectedArtifactsIdentity")].into_iter().flatten().any(|identity| {
         ["dev", "ino", "mtimeNs"].iter().any(|key| identity.str_member(key).is_some_and(|text| bigint(&text) == BigInt::SyntaxError))
     })
 }
@@ -803,6 +812,15 @@ mod tests {
     fn a_gap_fails() {
         let records = [(Some(1), pending(1)), (Some(3), pending(3))];
         assert_eq!(replay(Release::V0_15, &records), Err(ReplayError::Durability));
+    }
+    #[test]
+    fn a_number_that_bigint_refuses_reads_as_no_history() {
+        let artifacts = r#""expectedArtifactsIdentity":{"dev":"x","ino":"1","size":1,"mtimeNs":"1","sha256":""},"plannedArtifactsPath""#;
+        let spoilt = [pending(1).replace("\"ino\":\"7\"", "\"ino\":\"seven\""), pending(1).replace("\"plannedArtifactsPath\"", artifacts)];
+        for text in spoilt {
+            assert_ne!(text, pending(1));
+            assert_eq!(replay(Release::V0_17, &[(Some(1), text)]), Ok(0));
+        }
     }
     #[test]
     fn newest_goes_by_the_file_name_and_old_by_the_record() {

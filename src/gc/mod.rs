@@ -7,7 +7,9 @@ pub mod continuation;
 pub mod journal;
 pub mod names;
 pub mod outcome;
+pub mod owner;
 pub mod place;
+pub mod publish;
 pub mod receipt;
 pub mod refusal;
 

@@ -148,16 +148,17 @@ pub struct Receipt {
     pub progress: Progress,
 }
 
-const COMMON: [&str; 8] =
+/// The members that every receipt has, in order.
+pub(super) const COMMON: [&str; 8] =
     ["schemaVersion", "state", "scope", "transcriptPath", "sessionId", "cwd", "transcriptIdentity", "taskArtifactOwnerDeletionEvidence"];
-const EVIDENCE: &str = "taskArtifactOwnerDeletionEvidence";
-const ATTEMPT: &str = "ownerRetirementAttempt";
-const ARTIFACTS_REMOVED: &str = "artifactsRemoved";
-const OUTCOME: &str = "taskArtifactOwnerRetirementOutcome";
-const CONTINUATION: &str = "taskArtifactOwnerRetirementContinuation";
-const PAYLOAD_RETIRED: &str = "taskArtifactOwnerPayloadRetired";
-const NAMESPACE_RETAINED: &str = "taskArtifactOwnerNamespaceRetained";
-const RETIRED: &str = "taskArtifactOwnerRetired";
+pub(super) const EVIDENCE: &str = "taskArtifactOwnerDeletionEvidence";
+pub(super) const ATTEMPT: &str = "ownerRetirementAttempt";
+pub(super) const ARTIFACTS_REMOVED: &str = "artifactsRemoved";
+pub(super) const OUTCOME: &str = "taskArtifactOwnerRetirementOutcome";
+pub(super) const CONTINUATION: &str = "taskArtifactOwnerRetirementContinuation";
+pub(super) const PAYLOAD_RETIRED: &str = "taskArtifactOwnerPayloadRetired";
+pub(super) const NAMESPACE_RETAINED: &str = "taskArtifactOwnerNamespaceRetained";
+pub(super) const RETIRED: &str = "taskArtifactOwnerRetired";
 
 /// Runs `with` on the JSON value of a stored receipt. Readers are lenient about bytes: bad UTF-8 becomes U+FFFD; white
 /// space, key order and duplicates do not matter; a byte order mark fails. `tape` is reused from receipt to receipt.
@@ -382,17 +383,17 @@ fn progress<'a>(value: impl View<'a>, state: State, root: &SessionsRoot, evidenc
 /// The deepest nesting that gjc's writer measures: a value may stand in this many containers.
 pub const MAX_DEPTH: usize = 32;
 
-/// The length that gjc's writer measures for any JSON value, the LF included (§3).
+/// The length that gjc's writer measures for any JSON value, the LF included (§3), whatever it is.
 ///
 /// # Errors
-/// [`Refusal::ContinuationCorrupt`] for a value nested deeper than 32, [`Refusal::ReceiptCapacityExceeded`] above 64 MiB.
-pub fn json_byte_length(value: &Value) -> Result<u64, Refusal> {
+/// [`Refusal::ContinuationCorrupt`] for a value nested deeper than 32.
+pub fn measure(value: &Value) -> Result<u64, Refusal> {
     if depth(value) > MAX_DEPTH {
         return Err(Refusal::ContinuationCorrupt);
     }
     let mut length = Length(1);
     stringify::write(value, &mut length);
-    if length.0 > MAX_RECEIPT_BYTES { Err(Refusal::ReceiptCapacityExceeded) } else { Ok(length.0) }
+    Ok(length.0)
 }
 
 /// In how many containers the deepest value stands. Iterative.

@@ -102,11 +102,14 @@ pub fn same(want: &str, got: &str) -> Result<(), String> {
     Err(format!("they differ at byte {differ}\n  want …{}\n  got  …{}", around(want), around(got)))
 }
 
+/// The folder of the suites.
+pub fn folder() -> PathBuf {
+    std::env::var_os("GJC_FSCK_VECTORS").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/vectors"), PathBuf::from)
+}
+
 /// The cases of a suite.
 pub fn cases(suite: &str) -> Vec<Case> {
-    let folder =
-        std::env::var_os("GJC_FSCK_VECTORS").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/vectors"), PathBuf::from);
-    let path = folder.join(format!("{suite}.jsonl"));
+    let path = folder().join(format!("{suite}.jsonl"));
     let text = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     lines.map(|line| Case { value: Value::parse(line).expect("every line of a suite is JSON") }).collect()

@@ -9,7 +9,7 @@ use crate::agent::layout;
 use crate::agent::lock;
 use crate::agent::record::TranscriptIdentity;
 use crate::agent::tombstone::{
-    self, CleanupState, History, Name, NotATombstone, Pending, Replay, ReplayBudget, ReplayError, Target, cleanup_name,
+    self, CleanupState, History, Name, NotATombstone, Pending, Replay, ReplayBudget, ReplayError, Target, cleanup_name, pending_attempt,
 };
 use crate::agent::world::{Scope, World};
 use crate::finding::Difference;
@@ -167,11 +167,9 @@ fn cleanup(
             }
         }
     }
-    let prefix = format!("{stem}.{operation}.cleanup-pending-");
     let mut records = Vec::new();
     for name in related {
-        let Some(rest) = name.as_bytes().strip_prefix(prefix.as_bytes()).and_then(|rest| rest.strip_suffix(b".json")) else { continue };
-        let attempt = std::str::from_utf8(rest).ok().and_then(crate::json::spelling::canonical_decimal).filter(|attempt| *attempt > 0);
+        let Some(attempt) = pending_attempt(name.as_bytes(), &stem, operation) else { continue };
         match capture(world.fs, &directory.join(name), Bound::Ceiling(RECORD_CEILING)) {
             Ok(captured) => {
                 if bounded && let Err(full) = budget.receipt(captured.meta.size) {
