@@ -40,6 +40,7 @@ fn options(jobs: usize) -> Options {
         now_ns: i128::from(tree::now_ms()) * 1_000_000,
         current_dir: "/".into(),
         around: gjc_fsck::agent::legacy::Surroundings::default(),
+        budget: gjc_fsck::transcript::context::budget::DEFAULT,
     }
 }
 

@@ -268,8 +268,14 @@ fn when_nothing_loads_only_lines_header_sizes_and_dialect_speak() {
 fn the_outcome_names_the_answers_of_the_readers() {
     let (outcome, _) = run(&lines(&[HEADER, &user("a", "null", "\"x\"")]), &lone());
     let answers: Vec<(&str, &str)> = outcome.verdicts.iter().map(|(reader, answer)| (*reader, &**answer)).collect();
-    let expect =
-        [("L", "loads 2 entries"), ("S", "resumable"), ("H", "opens"), ("I", "lists"), ("K", "stars after an upgrade of the header")];
+    let expect = [
+        ("L", "loads 2 entries"),
+        ("S", "resumable"),
+        ("H", "opens"),
+        ("I", "lists"),
+        ("K", "stars after an upgrade of the header"),
+        ("O", "no owner"),
+    ];
     assert_eq!(answers, expect);
     assert_eq!((outcome.id.as_deref(), outcome.version), (Some("s-1"), Some(5)));
     assert_eq!(outcome.entry_ids.len(), 1);
@@ -279,6 +285,26 @@ fn the_outcome_names_the_answers_of_the_readers() {
     assert_eq!(outcome.verdicts, [("L", "[]".into()), ("S", "malformed".into())]);
     let (outcome, _) = run(&lines(&[HEADER, "null"]), &lone());
     assert!(outcome.verdicts[0].1.starts_with("throws: null is not an object"));
+}
+
+/// Reader O takes the owner from the header and from patches that replay ignores as a whole. 0.15 has no such reader.
+#[test]
+fn the_owner_locator_is_asked_where_the_release_has_it() {
+    let locator = format!(r#"{{"schemaVersion":1,"ownerId":"{}","directoryDev":"1","directoryIno":"2"}}"#, "ab".repeat(32));
+    let with = |patch: &str| lines(&[HEADER, &format!(r#"{{"type":"header_patch","patch":{{"taskArtifactOwner":{patch}}}}}"#)]);
+    let answer = |text: &str, release: Release| {
+        let (outcome, _) = run(text, &Options::lone("t.jsonl", release));
+        outcome.verdicts.iter().find(|(reader, _)| *reader == "O").map(|(_, answer)| answer.to_string())
+    };
+    assert_eq!(answer(&with(&locator), Release::V0_17).as_deref(), Some("owner"));
+    assert_eq!(answer(&with("null"), Release::V0_17).as_deref(), Some("task_artifact_owner_patch_invalid"));
+    let header = HEADER.replace(r#""cwd""#, r#""taskArtifactOwner":null,"cwd""#);
+    assert_eq!(answer(&lines(&[&header]), Release::V0_17).as_deref(), Some("task_artifact_owner_locator_invalid"));
+    assert_eq!(
+        answer(&format!("\n{}", lines(&[HEADER])), Release::V0_17).as_deref(),
+        Some("task_artifact_owner_transcript_header_invalid")
+    );
+    assert_eq!(answer(&with(&locator), Release::V0_15), None);
 }
 
 #[test]
@@ -319,6 +345,7 @@ fn a_fork_in_one_folder_shares_the_history_of_its_parent() {
         jobs: Some(1),
         now_ns: 1_700_000_000_000_000_000,
         around: gjc_fsck::agent::legacy::Surroundings::default(),
+        budget: gjc_fsck::transcript::context::budget::DEFAULT,
         current_dir: "/".into(),
     };
     let run = run::run(vec![Target::Path("/folder".into())], &options, &fs, &|_| {});

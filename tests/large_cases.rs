@@ -179,6 +179,16 @@ mod above_the_cap {
         assert_eq!((answer(&outcome, "S").as_str(), answer(&outcome, "R").as_str()), ("oversized", "opens"));
     });
 
+    /// In a scope the bounded open reads it. A legacy transcript is opened as the copy that gjc makes of it, and of so many
+    /// bytes it makes none.
+    #[test]
+    fn in_a_legacy_directory() {
+        let file = sound(ABOVE).file();
+        let at = |storage| checked(&file, &Options { storage, ..lone(&file) }).1;
+        assert_eq!(at(Storage::Legacy), BTreeSet::from(["oversized"]));
+        assert_eq!(at(Storage::Managed), BTreeSet::new(), "near miss");
+    }
+
     /// The file with the fault gives exactly these codes and R answers the first; without it, nothing.
     fn refused(edit: &Edit, expected: &[&'static str]) {
         LazyLock::force(&SOUND);
@@ -283,6 +293,7 @@ mod at_the_cap {
             jobs: Some(1),
             now_ns: 1_700_000_000_000_000_000,
             around: gjc_fsck::agent::legacy::Surroundings::default(),
+            budget: gjc_fsck::transcript::context::budget::DEFAULT,
             current_dir: "/".into(),
         };
         let run = run::run(vec![Target::Path("/t.jsonl".into())], &options, &fs, &|_| {});

@@ -152,6 +152,7 @@ fn options() -> Options {
         now_ns: 1_700_000_000_000_000_000,
         current_dir: "/".into(),
         around: Surroundings::default(),
+        budget: gjc_fsck::transcript::context::budget::DEFAULT,
     }
 }
 fn codes(fs: &dyn Fs) -> BTreeSet<&'static str> {

@@ -67,6 +67,7 @@ impl Agent {
             now_ns: i128::MAX / 4,
             current_dir: "/".into(),
             around: Surroundings::default(),
+            budget: gjc_fsck::transcript::context::budget::DEFAULT,
         };
         let begin = Instant::now();
         let run = run(vec![Target::Path(self.root.join("agent"))], &options, &Real, &|_| {});

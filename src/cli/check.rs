@@ -97,6 +97,7 @@ pub(super) fn options(depth: Depth, console: &Console) -> run::Options {
         now_ns: environment.now_ns(),
         current_dir: environment.current_dir.clone(),
         around: environment.surroundings(&Real),
+        budget: super::transcript::budget(console),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `migrate FILE`: the version-5 form of a transcript, on standard output or in a new file; never in place.
 
 use super::options::Format;
-use super::{Console, Failure, Status};
+use super::{Console, Failure, Status, transcript};
 use crate::agent::blob_directory::BlobDirectory;
 use crate::finding::Release;
 use crate::fsys::output::{NewFile, Refused};
@@ -31,7 +31,8 @@ pub struct Args {
     /// Write to this new file instead of standard output; it must not exist
     #[arg(short = 'o', value_name = "NEW")]
     pub into: Option<PathBuf>,
-    /// Print `{"entries":[…]}` instead, with the ids of version-1 entries as `#0`, `#1`, …; what gjc throws is `{"throws":"…"}`
+    /// Print `{"entries":[…]}` instead, with the ids of version-1 entries as `#0`, `#1`, …; what gjc throws is `{"throws":"…"}`,
+    /// and where it loads nothing there are no entries
     #[arg(long)]
     pub json: bool,
     /// Seed of the ids that version-1 entries get (default: taken from the SHA-256 of the input)
@@ -58,21 +59,11 @@ fn print_answer(args: &Args, new_file: Option<NewFile>, console: &mut Console) -
     let file = input::open(&args.file).map_err(|error| Failure::at(&args.file, &error))?;
     let mut answer =
         answer::migrated(file, console.options.gjc, &mut Numbered::default()).map_err(|error| Failure::at(&args.file, &error))?;
-    let status = if answer == NOTHING {
-        answer = br#"{"entries":[],"not_loaded":true}"#.to_vec();
-        Status::FINDINGS
-    } else if answer.starts_with(br#"{"throws":"#) {
-        Status::FINDINGS
-    } else {
-        Status::CLEAN
-    };
+    let status = transcript::status_of(&answer);
     answer.push(b'\n');
     deliver(new_file, console, |out| out.write_all(&answer))?;
     Ok(status)
 }
-
-/// The answer for a file of which gjc loads nothing.
-const NOTHING: &[u8] = br#"{"entries":[]}"#;
 
 fn write_transcript(args: &Args, new_file: Option<NewFile>, console: &mut Console) -> Result<Status, Failure> {
     let release = console.options.gjc;

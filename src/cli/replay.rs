@@ -16,7 +16,7 @@ the line it came from, what it is, what it says, and below it the patches that c
 pub struct Args {
     /// Transcript; `-` is standard input
     pub file: PathBuf,
-    /// Print `{"entries":[…]}` instead; what gjc throws is `{"throws":"…"}`
+    /// Print `{"entries":[…]}` instead; what gjc throws is `{"throws":"…"}`, and where it loads nothing there are no entries
     #[arg(long, conflicts_with = "lines")]
     pub json: bool,
     /// Print the JSON text of each entry instead, one a line
@@ -51,7 +51,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
 fn answer(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let file = input::open(&args.file).map_err(|error| Failure::at(&args.file, &error))?;
     let mut text = answer::replay(file, console.options.gjc).map_err(|error| Failure::at(&args.file, &error))?;
-    let status = if text.starts_with(br#"{"throws":"#) { Status::FINDINGS } else { Status::CLEAN };
+    let status = transcript::status_of(&text);
     text.push(b'\n');
     console.out().write_all(&text)?;
     Ok(status)

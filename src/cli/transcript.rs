@@ -1,6 +1,6 @@
 //! What `tree`, `context` and `replay` share: a transcript that the user named, loaded as gjc loads it.
 
-use super::{Console, Failure};
+use super::{Console, Failure, Status};
 use crate::fsys::input;
 use crate::transcript::Throw;
 use crate::transcript::context::budget;
@@ -8,6 +8,13 @@ use crate::transcript::migrate::{Migrated, Numbered, migrate};
 use crate::transcript::trace::{Traced, trace};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+
+/// The exit bits of an answer of [`answer`](crate::transcript::answer): nothing came of a file that gjc throws at, or loads
+/// nothing of. The latter answers `{"entries":[]}`, as the vectors of `load` and `migrate` have it; of what loads there is
+/// always a header.
+pub fn status_of(answer: &[u8]) -> Status {
+    if answer == br#"{"entries":[]}"# || answer.starts_with(br#"{"throws":"#) { Status::FINDINGS } else { Status::CLEAN }
+}
 
 /// Loads a file.
 ///

@@ -26,6 +26,23 @@ fn one_job_and_two_jobs_write_the_same_bytes() {
     }
 }
 
+/// gjc reads the budget of a context from the environment, and so does the check that speaks for it.
+#[test]
+fn the_budget_of_the_environment_is_in_force() {
+    let with = |budget: &str| {
+        let args = ["corpus/field/00-ok.jsonl", "--format", "concise"];
+        let output = program().args(args).env("GJC_SESSION_CONTEXT_BUDGET_BYTES", budget).output().unwrap();
+        (status(&output), out(&output), err(&output))
+    };
+    let (status, said, _) = with("100");
+    assert_eq!(status, 2, "a capacity: {said}");
+    assert!(said.contains("error[context_too_large]") && said.contains("the budget is 100"), "{said}");
+    assert_eq!(with("1000000000"), (0, String::new(), String::new()), "near miss");
+    let (status, said, note) = with("1e9");
+    assert_eq!((status, said.as_str()), (0, ""));
+    assert!(note.contains("GJC_SESSION_CONTEXT_BUDGET_BYTES is ignored"), "{note}");
+}
+
 #[test]
 fn check_is_the_default_command() {
     let file = "corpus/field/01-torn-tail.jsonl";

@@ -126,6 +126,17 @@ fn replay_says_what_gjc_throws() {
     assert!(err(&output).contains("Unsupported session version: 6"), "{}", err(&output));
 }
 
+/// The answer is that of the vectors of `load`; the exit status tells it from what was asked for.
+#[test]
+fn replay_of_what_gjc_does_not_load_has_no_entries() {
+    let file = "corpus/v5/empty_transcript/trigger.jsonl";
+    let output = run(&["replay", file, "--json"]);
+    assert_eq!((status(&output), out(&output).as_str(), err(&output).as_str()), (4, "{\"entries\":[]}\n", ""));
+    let output = run(&["replay", file]);
+    assert_eq!((status(&output), out(&output).as_str()), (4, ""));
+    assert!(err(&output).contains("gjc loads nothing of this file"), "{}", err(&output));
+}
+
 #[test]
 fn a_file_that_is_not_there_is_named_and_exits_8() {
     for file in ["no/such/file.jsonl", "src"] {

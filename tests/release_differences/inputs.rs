@@ -168,6 +168,7 @@ fn checked(name: &str, bytes: impl Fn(&str) -> Vec<u8>, release: Release) -> Run
         now_ns: 1_700_000_000_000_000_000,
         current_dir: "/".into(),
         around: legacy::Surroundings::default(),
+        budget: gjc_fsck::transcript::context::budget::DEFAULT,
     };
     check::run(vec![Target::Path("/a".into())], &options, &fs, &|_| {})
 }

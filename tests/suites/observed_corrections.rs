@@ -22,6 +22,7 @@ fn codes(name: &str) -> Vec<&'static str> {
         now_ns: i128::from(tree::now_ms()) * 1_000_000,
         current_dir: "/".into(),
         around: Surroundings::default(),
+        budget: gjc_fsck::transcript::context::budget::DEFAULT,
     };
     let run = run(vec![Target::Path(tree.root.join("agent"))], &options, &Real, &|_| {});
     run.findings.iter().map(|finding| finding.code.name).collect()

@@ -113,13 +113,14 @@ impl<'a> Work<'a> {
         operational::names(&self.site, &listing, Object::is_transcript_name, &mut part);
         self.troubles(&listing.troubles, &mut part);
         security::outside_scope(&self.site, &listing, &mut part);
-        self.transcripts(&listing, Where::LISTED, &mut part);
+        let legacy = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"-"));
+        self.transcripts(&listing, if legacy { Where::LEGACY } else { Where::LISTED }, &mut part);
         self.below(&listing, false, &mut part);
         // Deletions in a legacy directory are recorded in the scope of its workspace.
         residue::directory(&self.site, &listing, Place::Legacy, self.completed, &mut part);
         replacement_receipt::check(&self.site, &listing, self.site.host, &mut part);
         artifact::check(&self.site, &listing, &mut part);
-        if path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"-")) {
+        if legacy {
             part.directories.push(managed::Directory::new(&listing, Provenance::Legacy, None, None));
         }
         part

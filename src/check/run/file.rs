@@ -2,6 +2,7 @@
 
 use super::refs::ReferenceScan;
 use super::{Depth, Site};
+use crate::agent::layout::{SESSIONS, SessionsName, sessions_name};
 use crate::check::blob::store::Hash;
 use crate::check::operational::{self, codes};
 use crate::check::size;
@@ -38,19 +39,30 @@ pub struct Checked {
 /// Where a transcript lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Where {
-    /// Below the managed sessions root, or anywhere else.
+    /// A scope, a legacy directory, or anywhere else.
     pub storage: Storage,
     /// It was found in the listing of a session directory, so that its name must be the one that gjc gives.
     pub listed: bool,
 }
 
 impl Where {
-    /// In a session directory of the managed root.
+    /// In a scope, or directly in the sessions root.
     pub const LISTED: Where = Where { storage: Storage::Managed, listed: true };
+    /// In a legacy directory.
+    pub const LEGACY: Where = Where { storage: Storage::Legacy, listed: true };
     /// Anywhere, under any name.
     pub const LONE: Where = Where { storage: Storage::Lone, listed: false };
-    /// A managed file that the user named: whether it is listed is not asked.
-    pub const MANAGED: Where = Where { storage: Storage::Managed, listed: false };
+    /// A file that the user named: whether it is listed is not asked.
+    pub fn named(path: &Path) -> Where {
+        let name = |path: Option<&Path>| path.and_then(Path::file_name).unwrap_or_default().to_owned();
+        let (own, above) = (name(path.parent()), name(path.parent().and_then(Path::parent)));
+        let storage = match sessions_name(own.as_encoded_bytes()) {
+            SessionsName::Scope if above == SESSIONS => Storage::Managed,
+            SessionsName::Legacy if above == SESSIONS => Storage::Legacy,
+            _ => Storage::Lone,
+        };
+        Where { storage, listed: false }
+    }
 }
 
 /// Checks one transcript. A file that moves while it is read is read once more; if it moves again, it is `unstable` and
@@ -196,6 +208,7 @@ fn pass(
         store: site.store.map(|store| store as &dyn BlobSource),
         context: site.depth == Depth::Full,
         size,
+        budget: site.budget,
         ..transcript::Options::lone(site.name(path), site.release)
     };
     let outcome = transcript::check(input, &options, sink)?;

@@ -77,6 +77,8 @@ pub struct Options {
     pub current_dir: PathBuf,
     /// Home and temp directory of the user the check speaks for; empty = not known.
     pub around: Surroundings,
+    /// Bytes that a rebuilt context may have.
+    pub budget: u64,
 }
 
 /// Why a check speaks for the user it speaks for (design §4).
@@ -349,16 +351,13 @@ impl<'a> Checker<'a> {
     }
 
     fn transcript(&self, path: &Path) -> Part {
-        let name = |path: Option<&Path>| path.and_then(Path::file_name).unwrap_or_default().to_owned();
-        let (own, above) = (name(path.parent()), name(path.parent().and_then(Path::parent)));
-        let managed = above == SESSIONS && matches!(sessions_name(own.as_encoded_bytes()), SessionsName::Scope | SessionsName::Legacy);
         let mut part = Part::default();
         let store = self.named_store(&mut part);
         // A lone file is called what the user called it.
         let site = Site { prefix: self.name, store: store.as_ref(), ..self.site(path, self.options.uid) };
         let cwds = Cwds::default();
         let work = Work { site, tally: self.tally, all_references: false, cwds: &cwds, completed: &BTreeSet::new() };
-        part.absorb(work.transcript(path, if managed { Where::MANAGED } else { Where::LONE }));
+        part.absorb(work.transcript(path, Where::named(path)));
         work.settle(&mut part);
         referenced_blobs(&site, &mut part);
         part
@@ -474,6 +473,7 @@ impl<'a> Checker<'a> {
             // What a copy records of processes happened elsewhere: nothing of it can be proven here.
             host: if self.options.assume_root.is_some() { &Nowhere } else { self.host },
             around: &self.options.around,
+            budget: self.options.budget,
         }
     }
 }

@@ -41,6 +41,8 @@ pub struct Site<'a> {
     pub host: &'a dyn Liveness,
     /// Home and temp directory, for the names of legacy directories.
     pub around: &'a Surroundings,
+    /// Bytes that a rebuilt context may have.
+    pub budget: u64,
 }
 
 impl Site<'_> {
@@ -102,6 +104,7 @@ mod tests {
                 whole: true,
                 host: &crate::fsys::host::Nowhere,
                 around: &AROUND,
+                budget: crate::transcript::context::budget::DEFAULT,
             }
         }
     }

@@ -64,6 +64,7 @@ fn options() -> Options {
         now_ns: 1_700_000_000_000_000_000,
         current_dir: "/".into(),
         around: crate::agent::legacy::Surroundings::default(),
+        budget: crate::transcript::context::budget::DEFAULT,
     }
 }
 
@@ -475,6 +476,20 @@ fn a_transcript_that_keeps_moving_is_unstable_and_one_that_moved_once_is_not() {
 fn the_largest_files_end_at_once() {
     let oversized = after(|t| t.fs.sparse(t.at("2026-01-01T00-00-00-000Z_big.jsonl"), 1 << 40));
     assert_eq!(oversized, ["oversized SCOPE/2026-01-01T00-00-00-000Z_big.jsonl", "scope_capacity_exceeded SCOPE"]);
+}
+
+#[test]
+fn what_lies_in_a_legacy_directory_is_opened_as_a_copy() {
+    let legacy = "/a/sessions/--ws--/2026-01-01T00-00-00-000Z_s2.jsonl";
+    let tree = Tree::new();
+    tree.fs.sparse(legacy, (128 << 20) + 1);
+    for (target, path) in [("/a", "sessions/--ws--/2026-01-01T00-00-00-000Z_s2.jsonl"), (legacy, legacy)] {
+        let run = checked(&tree.fs, target, &options());
+        let oversized: Vec<_> = run.findings.iter().filter(|finding| finding.code.name == "oversized").collect();
+        assert_eq!(oversized.len(), 1, "{target}");
+        assert_eq!(&*oversized[0].place.path, path);
+        assert!(oversized[0].message.contains("gjc opens a legacy transcript as a copy"), "{}", oversized[0].message);
+    }
 }
 
 // header, listing

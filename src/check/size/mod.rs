@@ -4,10 +4,10 @@
 
 pub mod codes;
 
-use super::transcript::Source;
 use super::transcript::content::{Content, Message};
 use super::transcript::held::Held;
 use super::transcript::signs::{DATA_URL_PREFIX, LONG_UNITS, Sign, TRUNCATION_NOTICE};
+use super::transcript::{Source, Storage};
 use super::words::{bytes, count};
 use crate::finding::{Code, Finding, Gauge, Place, Sink};
 use crate::json::jsonl::Line;
@@ -186,8 +186,12 @@ impl<'s> SizePass<'s> {
     }
 
     /// Reports how near the file is to its cap, or that it is above. `bounded` is the answer of reader R, when it was
-    /// asked: above the cap the bounded open is all that is left.
-    pub fn finish(self, bounded: Option<Result<(), Refused>>, sink: &mut dyn Sink) {
+    /// asked: above the cap the bounded open is all that is left. A legacy file does not come so far: it is opened as a
+    /// copy, and none is made of it.
+    ///
+    /// Two more things exclude the bounded open and are not to be seen on the disk: another memory mode than the default,
+    /// and Windows (spec 04 §4.6). They are not claimed.
+    pub fn finish(self, bounded: Option<Result<(), Refused>>, storage: Storage, sink: &mut dyn Sink) {
         sink.gauge(Gauge { name: "transcript_bytes", path: self.source.path.to_string(), used: self.size, limit: FILE_CAP, unit: "bytes" });
         if self.size * 10 > FILE_CAP * 9 && self.size <= FILE_CAP {
             let headroom = FILE_CAP - self.size;
@@ -199,6 +203,10 @@ impl<'s> SizePass<'s> {
         }
         if self.size > BOUNDED_CAP {
             let message = format!("The file has {} bytes; gjc reads none above {BOUNDED_CAP}.", self.size);
+            sink.push(Finding::new(&codes::OVERSIZED, self.source.file(), message));
+        } else if self.size > FILE_CAP && storage == Storage::Legacy {
+            let message =
+                format!("The file has {} bytes; gjc opens a legacy transcript as a copy, and copies {FILE_CAP} at most.", self.size);
             sink.push(Finding::new(&codes::OVERSIZED, self.source.file(), message));
         } else if let (true, Some(Err(Refused { refusal, line }))) = (self.size > FILE_CAP, bounded) {
             let token = refusal.token();
@@ -245,13 +253,16 @@ mod tests {
 
     /// What a file gives whose last line, of `len` bytes with its LF, begins at `offset`.
     fn found(managed: bool, offset: u64, len: usize, bounded: Option<Result<(), Refused>>) -> Vec<String> {
-        let source = Source { path: "t.jsonl".into(), managed };
+        found_in(if managed { Storage::Managed } else { Storage::Lone }, offset, len, bounded)
+    }
+    fn found_in(storage: Storage, offset: u64, len: usize, bounded: Option<Result<(), Refused>>) -> Vec<String> {
+        let source = Source { path: "t.jsonl".into(), managed: storage != Storage::Lone };
         let raw = vec![b'x'; len - 1];
         let line = Line { number: 9, offset, raw: &raw, text: &raw, has_lf: true, invalid_utf8: None, strict: Strict::Empty, value: None };
         let mut sink = Collected::default();
         let mut pass = SizePass::new(&source);
         pass.line(&line, &mut sink);
-        pass.finish(bounded, &mut sink);
+        pass.finish(bounded, storage, &mut sink);
         assert_eq!(sink.gauges[0].used, offset + len as u64);
         sink.findings.iter().map(|finding| format!("{}@{}", finding.code.name, finding.place.line.unwrap_or_default())).collect()
     }
@@ -290,6 +301,13 @@ mod tests {
             assert_eq!(found(false, FILE_CAP - 10, 10, Some(Err(Refused { refusal, line: 3 }))), ["near_per_file_cap@0"]);
         }
         assert_eq!(found(false, BOUNDED_CAP, 10, Some(Ok(()))), ["oversized@0"]);
+    }
+
+    #[test]
+    fn a_legacy_file_above_the_cap_is_never_copied_so_the_bounded_open_does_not_help() {
+        assert_eq!(found_in(Storage::Managed, FILE_CAP - 9, 10, Some(Ok(()))), NOTHING);
+        assert_eq!(found_in(Storage::Legacy, FILE_CAP - 9, 10, Some(Ok(()))), ["oversized@0"]);
+        assert_eq!(found_in(Storage::Legacy, FILE_CAP - 10, 10, Some(Ok(()))), ["near_per_file_cap@0"]);
     }
 
     #[test]

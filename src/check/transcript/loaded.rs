@@ -17,6 +17,7 @@ use crate::transcript::inspect::{self, Inspected, Reason, Verdict};
 use crate::transcript::load::Loaded;
 use crate::transcript::open;
 use crate::transcript::readers::first_line::{self, Star};
+use crate::transcript::readers::owner::{self, Locator};
 use crate::transcript::schema::{Faults, Field};
 use crate::transcript::tree::{Leaf, Tree};
 use std::collections::HashSet;
@@ -24,7 +25,9 @@ use std::collections::HashSet;
 impl Passes<'_> {
     /// Reports what only the whole file can tell.
     pub(super) fn finish(self, options: &Options<'_>, sink: &mut verdict::Watch<'_>) -> Outcome {
-        let Passes { source, encoding, strict, managed, bounded, first_line, lines, loader, headers, patches, sizes, dialects, .. } = self;
+        let Passes {
+            source, encoding, strict, managed, bounded, owner, first_line, lines, loader, headers, patches, sizes, dialects, ..
+        } = self;
         let lost_lines = lines.finish(sink);
         let size = sizes.size();
         let mut outcome = Outcome { size, ..Outcome::default() };
@@ -66,7 +69,8 @@ impl Passes<'_> {
         }
         dialects.finish(sink);
         outcome.header = header_facts(unpatched.as_ref(), effective);
-        outcome.id = effective.and_then(|header| header.str_member("id")).map(|id| crate::json::text::wtf8_lossy(&id));
+        let effective_id = effective.and_then(|header| header.str_member("id")).map(std::borrow::Cow::into_owned);
+        outcome.id = effective_id.as_deref().map(crate::json::text::wtf8_lossy);
         outcome.version = version.map(|version| version as i64);
 
         let rest = Rest {
@@ -91,7 +95,7 @@ impl Passes<'_> {
         outcome.entry_ids = entry_ids(&inspected, version);
         outcome.counts.entries = inspected.loaded.as_ref().map_or(0, |loaded| loaded.entries.len() as u64);
         let bounded = bounded.filter(|_| size > FILE_CAP).map(|bounded| bounded.finish());
-        sizes.finish(bounded, sink);
+        sizes.finish(bounded, options.storage, sink);
 
         outcome.verdicts.push(("L", lenient.into()));
         outcome.verdicts.push(("S", strict_answer(&inspected.verdict, size)));
@@ -104,6 +108,9 @@ impl Passes<'_> {
         }
         if encoding != Encoding::Utf16Le && size > 0 {
             outcome.verdicts.extend(first_line_answers(&first_line.0, outcome.id.as_deref(), options.release));
+            if let (Some(owner), Some(id)) = (owner, effective_id) {
+                outcome.verdicts.push(("O", owner_answer(&owner.finish(&id))));
+            }
         }
         verdict::unexplained(source, &inspected.verdict, sink);
         if source.managed {
@@ -129,6 +136,15 @@ fn first_line_answers(line: &[u8], id: Option<&str>, release: Release) -> Vec<(&
         answers.push(("K", star.into()));
     }
     answers
+}
+
+/// The exact answer of reader O: whether the transcript names an owner of task artifacts.
+fn owner_answer(owner: &Result<Option<Locator>, owner::Refusal>) -> Answer {
+    match owner {
+        Ok(None) => "no owner".into(),
+        Ok(Some(_)) => "owner".into(),
+        Err(refusal) => refusal.to_string().into(),
+    }
 }
 
 /// The exact answer of reader S on the bytes.

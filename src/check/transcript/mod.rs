@@ -25,7 +25,7 @@ use super::size::SizePass;
 use super::tool_pairing::Calls;
 use super::verdict::Watch;
 use super::{context, entry, migrate, patch, size, tree};
-use crate::finding::{Answer, Release, Sink};
+use crate::finding::{Answer, Difference, Release, Sink};
 use crate::json::jsonl::{Event, Found, Line, Lines};
 use crate::json::text::Encoding;
 use crate::json::{Kind, View};
@@ -38,6 +38,7 @@ use crate::transcript::load::{Loader, Outcome as Became};
 use crate::transcript::readers::bounded::Bounded;
 use crate::transcript::readers::first_line;
 use crate::transcript::readers::managed::Managed;
+use crate::transcript::readers::owner::OwnerLines;
 use std::io::{self, Read};
 use std::sync::Arc;
 
@@ -47,8 +48,10 @@ pub enum Storage {
     /// Anywhere outside the managed sessions root.
     #[default]
     Lone,
-    /// Below the managed sessions root: a scope or a legacy directory.
+    /// In a scope of the managed sessions root.
     Managed,
+    /// In a legacy directory of the managed sessions root: gjc opens the copy that it makes of it.
+    Legacy,
 }
 
 /// How a transcript is to be checked.
@@ -144,7 +147,7 @@ pub struct Counts {
 /// # Errors
 /// The input's own: then nothing is claimed about what was not read, and the findings so far stand.
 pub fn check<R: Read>(input: R, options: &Options<'_>, sink: &mut dyn Sink) -> io::Result<Outcome> {
-    let source = Source { path: Arc::clone(&options.path), managed: options.storage == Storage::Managed };
+    let source = Source { path: Arc::clone(&options.path), managed: options.storage != Storage::Lone };
     let mut lines = match options.size {
         Some(size) => Lines::expecting(input, size),
         None => Lines::new(input),
@@ -179,6 +182,8 @@ struct Passes<'s> {
     managed: Managed,
     /// Reader R, asked of what may be too large for S.
     bounded: Option<Bounded>,
+    /// Reader O, in releases that have it.
+    owner: Option<OwnerLines>,
     first_line: FirstLine,
     lines: LinePass<'s>,
     loader: Loader<Facts>,
@@ -204,6 +209,7 @@ impl<'s> Passes<'s> {
             strict: StrictLines::default(),
             managed: Managed::default(),
             bounded: options.size.is_none_or(|size| size > size::FILE_CAP).then(Bounded::default),
+            owner: Difference::TaskArtifactOwnerPatches.in_effect(options.release).then(OwnerLines::default),
             first_line: FirstLine::default(),
             lines: LinePass::new(source),
             loader: Loader::new(strict.keeper(options.size.unwrap_or(u64::MAX)), options.release),
@@ -234,6 +240,9 @@ impl<'s> Passes<'s> {
                 }
                 if let Some(bounded) = &mut self.bounded {
                     bounded.line(line);
+                }
+                if let Some(owner) = &mut self.owner {
+                    owner.line(line);
                 }
                 self.sizes.line(line, sink);
                 self.headers.line(line);

@@ -1,6 +1,7 @@
 //! Reader O: which artifact owner a transcript names (spec 01 §3.3; 03 §5.2, §8; 0.17).
 
 use crate::finding::Release;
+use crate::json::jsonl;
 use crate::json::spelling::{canonical_decimal, is_hex64};
 use crate::json::text::{first_invalid_utf8, utf8_lossy};
 use crate::json::{Kind, Value, View};
@@ -75,23 +76,78 @@ pub fn owner(input: impl Read, session_id: &[u8]) -> io::Result<Result<Option<Lo
     }
 }
 
+/// The reader over the lines of a stream that is read for other readers too. Feed it every line of
+/// [`Lines`](crate::json::jsonl::Lines) in order. Costs nothing on lines that are sound records and no header patches.
+#[derive(Default)]
+pub struct OwnerLines {
+    /// What the lines so far say; none before the first.
+    said: Option<Result<Option<Locator>, Refusal>>,
+    /// The id of the header, which the session must have.
+    id: Option<Vec<u8>>,
+    patchable: bool,
+}
+
+impl OwnerLines {
+    /// Takes the next line.
+    pub fn line(&mut self, line: &jsonl::Line<'_>) {
+        match &self.said {
+            None => self.first(line.raw),
+            Some(Ok(_)) if self.patchable => match Self::later(line) {
+                Ok(None) => {}
+                said => self.said = Some(said),
+            },
+            Some(_) => {}
+        }
+    }
+
+    fn first(&mut self, line: &[u8]) {
+        let read = session(line).and_then(|header| {
+            self.id = header.str_member("id").map(std::borrow::Cow::into_owned);
+            named(&header)
+        });
+        self.patchable = read.as_ref().is_ok_and(|(_, patchable)| *patchable);
+        self.said = Some(read.map(|(owner, _)| owner));
+    }
+
+    fn later(line: &jsonl::Line<'_>) -> Result<Option<Locator>, Refusal> {
+        match line.value {
+            Some(record) if line.invalid_utf8.is_none() => owner_of_record(record),
+            _ => owner_of_line(line.raw),
+        }
+    }
+
+    /// The answer for the session `session_id` (WTF-8), after the last line.
+    ///
+    /// # Errors
+    /// Why the owner cannot be known.
+    pub fn finish(self, session_id: &[u8]) -> Result<Option<Locator>, Refusal> {
+        match self.said {
+            Some(said) if self.id.as_deref() == Some(session_id) => said,
+            _ => Err(Refusal::Header),
+        }
+    }
+}
+
 fn trim_lf(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\n").unwrap_or(line)
 }
 
 /// The header's owner, and whether patches count.
 fn header(line: &[u8], session_id: &[u8]) -> Result<(Option<Locator>, bool), Refusal> {
-    let line = utf8_lossy(line);
-    let value = Value::parse(super::first_line::trim(&line)).ok_or(Refusal::Header)?;
-    let expected = value.get("type").is_some_and(|kind| kind.is_str("session")) && value.str_member("id").as_deref() == Some(session_id);
-    if !expected {
-        return Err(Refusal::Header);
-    }
-    let owner = match value.get(KEY) {
-        Some(locator) => Some(Locator::of(locator).ok_or(Refusal::Locator)?),
-        None => None,
-    };
-    Ok((owner, value.get("version").and_then(View::as_f64).is_some_and(|version| version >= 4.0)))
+    let header = session(line)?;
+    if header.str_member("id").as_deref() == Some(session_id) { named(&header) } else { Err(Refusal::Header) }
+}
+
+/// The first line as the header that it must be.
+fn session(line: &[u8]) -> Result<Value, Refusal> {
+    let value = Value::parse(super::first_line::trim(&utf8_lossy(line))).ok_or(Refusal::Header)?;
+    if value.get("type").is_some_and(|kind| kind.is_str("session")) { Ok(value) } else { Err(Refusal::Header) }
+}
+
+/// The owner that a header names, and whether patches count.
+fn named(header: &Value) -> Result<(Option<Locator>, bool), Refusal> {
+    let owner = header.get(KEY).map(|locator| Locator::of(locator).ok_or(Refusal::Locator)).transpose()?;
+    Ok((owner, header.get("version").and_then(View::as_f64).is_some_and(|version| version >= 4.0)))
 }
 
 /// The owner that a line behind the header sets.
@@ -106,12 +162,17 @@ fn owner_of_line(line: &[u8]) -> Result<Option<Locator>, Refusal> {
     let Some(record) = value else {
         return if holds("header_patch") && holds(KEY) { Err(Refusal::Patch) } else { Ok(None) };
     };
+    owner_of_record(&record)
+}
+
+/// The owner that a record behind the header sets.
+fn owner_of_record<'v, V: View<'v>>(record: V) -> Result<Option<Locator>, Refusal> {
     let patch = record.get("patch").filter(|patch| patch.kind() == Kind::Object);
     let Some(patch) = patch.filter(|_| record.get("type").is_some_and(|kind| kind.is_str("header_patch"))) else { return Ok(None) };
     let Some(locator) = patch.get(KEY) else { return Ok(None) };
     let locator = Locator::of(locator).ok_or(Refusal::Patch)?;
     // Without the owner it must be a header patch like any other.
-    let mut rest = record.clone();
+    let mut rest = record.to_value();
     if let Some(patch) = rest.as_object_mut().and_then(|rest| rest.get_mut("patch")).and_then(Value::as_object_mut) {
         patch.remove(KEY);
     }
@@ -137,7 +198,20 @@ mod tests {
     }
     /// The inode of the owner's directory.
     fn found(lines: &[&str]) -> Result<Option<u64>, Refusal> {
-        owner(lines.join("\n").as_bytes(), b"s").unwrap().map(|owner| owner.map(|owner| owner.directory_ino))
+        let text = lines.join("\n");
+        let read = owner(text.as_bytes(), b"s").unwrap();
+        assert_eq!(streamed(text.as_bytes()), read, "the stream answers what the reader answers");
+        read.map(|owner| owner.map(|owner| owner.directory_ino))
+    }
+    fn streamed(text: &[u8]) -> Result<Option<Locator>, Refusal> {
+        let mut lines = jsonl::Lines::new(text);
+        let mut owner = OwnerLines::default();
+        while let Some(event) = lines.next().unwrap() {
+            if let jsonl::Event::Line(line) = event {
+                owner.line(&line);
+            }
+        }
+        owner.finish(b"s")
     }
 
     #[test]
@@ -171,6 +245,8 @@ mod tests {
         let torn = r#"{"type":"header_patch","patch":{"taskArtifactOwner":{"#;
         assert_eq!(found(&[&header(None, 5), torn]), Err(Refusal::Patch));
         assert_eq!(found(&[&header(None, 5), "{\"type\":\"header_patch\""]), Ok(None));
+        assert_eq!(found(&[&header(None, 5), &format!("\u{feff}{}", patch(&locator("2"), ""))]), Ok(Some(2)), "a mark on any line");
+        assert_eq!(found(&[&header(None, 5), &format!("{0}{0}", patch(&locator("2"), ""))]), Err(Refusal::Patch), "glued");
         assert_eq!(found(&[&header(None, 5), &patch(&locator("1"), r#","x":1"#)]), Err(Refusal::Patch));
     }
 }

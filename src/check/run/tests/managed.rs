@@ -451,12 +451,29 @@ fn verdicts_of_the_listing_are_added() {
         run.outcomes.iter().map(|o| o.verdicts.iter().find(|(reader, _)| *reader == "list").map(|(_, answer)| &**answer)).collect();
     assert_eq!(list, [Some("shadowed"), Some("migrated_v2")]);
 }
+/// What the managed inspection or the listing refuses and no error explains: gjc's bare token says it.
 #[test]
 fn a_refusal_that_nothing_explains_is_told_by_its_token() {
-    let hidden = codes_after(|t| t.fs.file(t.at("x.jsonl"), b"{\"type\":\"session\",\"id\":\"s9\",\"cwd\":7}\n"));
-    assert!(!hidden.is_empty());
-    let blank = codes_after(|t| t.fs.file(t.at("x.jsonl"), b""));
-    assert_eq!(blank, ["empty_transcript"]);
+    let with = |text: String| {
+        codes_after(|t| {
+            t.fs.remove(t.transcript());
+            t.fs.file(t.transcript(), text.as_bytes());
+        })
+    };
+    let sound = text("s1", "");
+    assert_eq!(with(sound.clone()), NOTHING, "near miss of all three");
+    // The strict inspection takes a byte order mark and an empty first line; the listing parses what stands before the first LF.
+    assert_eq!(with(format!("\u{feff}{sound}")), ["unreadable_candidate", "utf8_bom"]);
+    assert_eq!(with(format!("\n{sound}")), ["blank_lines", "unreadable_candidate"]);
+    // A patch supplies the cwd that the header lacks; the listing looks at the header alone.
+    let patched = format!("{}{{\"type\":\"header_patch\",\"patch\":{{\"cwd\":\"/ws\"}}}}\n", sound.replace(",\"cwd\":\"/ws\"", ""));
+    assert_eq!(with(patched), ["invalid_header", "star_checkpoint_missing"]);
+    // The loader drops a patch in front of the header; the managed inspection wants the header first.
+    let before = format!("{{\"type\":\"header_patch\",\"patch\":{{\"title\":\"t\"}}}}\n{sound}");
+    assert_eq!(with(before), ["malformed", "patch_before_v4"], "one token is enough");
+    // An error on the same file explains the refusal, and the token is not said.
+    assert_eq!(with(String::new()), ["empty_transcript"]);
+    assert_eq!(with(sound.replace("\"/ws\"", "7")), ["header_invalid"]);
 }
 
 // replacement receipts
