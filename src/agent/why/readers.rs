@@ -5,6 +5,7 @@ use super::{Evidence, Step, passes, saw, saw_line, stops};
 use crate::agent::predict::{self, Shown};
 use crate::agent::world::World;
 use crate::fsys::Fs;
+use crate::transcript::Throw;
 use crate::transcript::inspect::{self, Cause, Inspected, Options, Reason, Verdict};
 use crate::transcript::readers::{bounded, managed, picker};
 use std::path::Path;
@@ -46,8 +47,7 @@ pub(super) fn strict(world: &World<'_>, path: &Path) -> (Step, Option<Inspected>
         Verdict::Error(reason @ Reason::Malformed(cause)) => {
             let (line, shows) = cause_of(cause, &looked.inspected);
             let evidence = Evidence { line, ..saw(path, shows) };
-            let advice = "Mend the line in a copy and keep the original: until then gjc refuses the file, and never overwrites it.";
-            stops("strict reader", SECTION, reason.token(), vec![evidence], advice)
+            stops("strict reader", SECTION, reason.token(), vec![evidence], advice_on(cause))
         }
         Verdict::Error(reason) => {
             let shows = reason
@@ -166,18 +166,39 @@ fn first_line_ends_in_prefix(fs: &dyn Fs, path: &Path) -> bool {
 
 /// Line and words of what makes a file malformed.
 fn cause_of(cause: &Cause, inspected: &Inspected) -> (Option<u64>, String) {
+    let entries = inspected.loaded.as_ref().map_or(&[][..], |loaded| &loaded.entries[..]);
     match cause {
         Cause::Utf8 { line } => (Some(*line), "the line is not UTF-8".into()),
         Cause::Syntax { line } => (Some(*line), "the line is not one whole JSON value".into()),
         Cause::Load(throw) => (None, format!("loading it throws: {throw}")),
+        Cause::Header if entries.is_empty() => (None, "the file holds no session: no header, and nothing behind it".into()),
         Cause::Header => (None, "the first entry is no header with a string id".into()),
         Cause::Migration(throw) => (None, format!("lifting the old version throws: {throw}")),
         Cause::Context(throw) => (None, format!("building the context throws: {throw}")),
         Cause::Schema { entry, faults } => {
-            let line = inspected.loaded.as_ref().ok().and_then(|loaded| loaded.entries.get(*entry)).map(|fact| u64::from(fact.line));
+            let line = entries.get(*entry).map(|fact| u64::from(fact.line));
             let members: Vec<&str> = faults.iter().map(|field| field.pointer()).collect();
-            let wrong = if members.is_empty() { "its type".to_owned() } else { members.join(", ") };
-            (line, format!("the entry is not as gjc demands: {wrong}"))
+            let words = match &*members.join(", ") {
+                "" | "/type" => "the entry has a type that gjc does not know, or none".to_owned(),
+                members => format!("missing in the entry, or not of the kind that gjc demands: {members}"),
+            };
+            (line, words)
+        }
+    }
+}
+
+/// What the user can do about it.
+fn advice_on(cause: &Cause) -> &'static str {
+    match cause {
+        Cause::Load(Throw::UnsupportedVersion(_)) => {
+            "gjc reads versions 1 to 5, written as a number: another program or a newer gjc wrote the file, or the number was edited."
+        }
+        Cause::Header => "The file is no session of gjc, or it lost its first line: put the header back in a copy, and keep the original.",
+        Cause::Utf8 { .. } | Cause::Syntax { .. } | Cause::Schema { .. } => {
+            "Mend the line in a copy and keep the original: until then gjc refuses the file, and never overwrites it."
+        }
+        Cause::Load(_) | Cause::Migration(_) | Cause::Context(_) => {
+            "Mend the record that the check names, in a copy, and keep the original: until then gjc refuses the file, and never overwrites it."
         }
     }
 }
