@@ -2,6 +2,7 @@
 
 use super::{Environment, Options, Status};
 use crate::agent::locate::Location;
+use crate::agent::walk::show;
 use crate::agent::world::World;
 use crate::fsys::Fs;
 use crate::fsys::host::Liveness;
@@ -29,7 +30,7 @@ pub enum Failure {
 impl Failure {
     /// A read or write that failed, with the path in the words.
     pub fn at(path: &std::path::Path, error: &io::Error) -> Self {
-        Failure::Operational(format!("{}: {error}", path.display()))
+        Failure::Operational(format!("{}: {error}", show(path.as_os_str())))
     }
 }
 

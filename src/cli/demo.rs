@@ -2,6 +2,7 @@
 
 use super::check::{Files, audit, observed, options, settings, write};
 use super::{Console, Failure, Status};
+use crate::agent::walk::show;
 use crate::check::run::{Depth, Target};
 use crate::corpus::sample;
 use crate::fsys::plant::plant;
@@ -58,5 +59,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         audit.blobs.store = audit.blobs.store.map(|_| "blobs".to_owned());
     }
     let report = report::build(audit, &settings(console));
-    write(&report, &Files { fs: &Real, targets: vec![(String::new(), root)] }, console)
+    // A temporary folder has no name that leads anywhere.
+    let name = args.keep.as_ref().map_or_else(String::new, |folder| show(folder.as_os_str()));
+    write(&report, &Files { fs: &Real, targets: vec![(name, root)] }, console)
 }

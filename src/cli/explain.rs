@@ -36,6 +36,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         }
     }
     let (json, colour, width) = (console.options.format == Format::Json, console.colour(), console.environment.width);
+    let release = console.options.gjc;
     let out = console.out();
     if json {
         // A word of gjc is answered by the codes that lead to it.
@@ -45,7 +46,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         writeln!(out)?;
         return Ok(Status::CLEAN);
     }
-    let pages = found.into_iter().map(|code| explain::code(code, colour, width));
+    let pages = found.into_iter().map(|code| explain::code(code, release, colour, width));
     let pages = pages.chain(words.into_iter().map(|word| explain::word(word, colour, width)));
     out.write_all(pages.collect::<Vec<_>>().join("\n").as_bytes())?;
     Ok(Status::CLEAN)

@@ -40,7 +40,7 @@ pub struct Options {
     /// Number of threads (default: one per core)
     #[arg(long, global = true, help_heading = OF_THE_CHECK, value_parser = clap::value_parser!(u16).range(1..=1024), value_name = "N")]
     pub jobs: Option<u16>,
-    /// No progress and no notes; the human format shows errors only
+    /// No progress and no notes; the human format shows errors, and what to do about them, only
     #[arg(long, short, global = true)]
     pub quiet: bool,
     /// When to use colours

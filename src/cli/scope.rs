@@ -3,6 +3,7 @@
 use super::options::Format;
 use super::{Console, Failure, Status};
 use crate::agent::identity::{self, Identity, Platform};
+use crate::agent::walk::show;
 use crate::agent::{binding, legacy, locate};
 use crate::fsys::{Fs, Real};
 use crate::render::style::plain;
@@ -115,7 +116,7 @@ fn identify(fs: &dyn Fs, args: &Args, cwd: &Path, current_dir: &Path) -> Result<
     identity::posix(fs, current_dir, cwd).map_err(|failure| {
         let missing = failure.token() == "not_found";
         let hint = if missing { "; for a workspace that is not here, give its absolute path with --canonical" } else { "" };
-        Failure::Operational(format!("{}: {} ({}){hint}", cwd.display(), failure.scope_error(), failure.token()))
+        Failure::Operational(format!("{}: {} ({}){hint}", show(cwd.as_os_str()), failure.scope_error(), failure.token()))
     })
 }
 

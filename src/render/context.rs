@@ -13,6 +13,9 @@ const ROLE_COLUMNS: usize = 17;
 /// Widest id that is shown in full.
 const ID_COLUMNS: usize = 12;
 
+/// Columns that the values of settings need beside the names.
+const VALUE_COLUMNS: usize = 12;
+
 /// The context as text.
 pub fn text(sheet: Sheet<'_>, context: &Context<'_, Values<'_>>, palette: Palette, width: usize) -> String {
     let mut out = head(sheet, palette, width);
@@ -30,17 +33,29 @@ pub fn text(sheet: Sheet<'_>, context: &Context<'_, Values<'_>>, palette: Palett
 
     out.push_str(&format!("\n{}\n", palette.strong("Settings")));
     let members = context.settings.members();
-    let columns = members.iter().map(|(key, _)| key.len()).max().unwrap_or(0).min(width / 2);
+    let columns = members.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
     for (key, value) in &members {
         let mut json = Vec::new();
         match value {
             Js::Undefined => json.extend_from_slice(b"not set"),
             value => value.write(&mut json),
         }
-        let shown = glimpse(&json, width.saturating_sub(columns + 4));
-        out.push_str(&format!("  {}  {shown}\n", palette.faint(&pad(&clip(key, columns), columns))));
+        out.push_str(&setting(key, &json, columns, palette, width));
     }
     out
+}
+
+/// One setting. Its name is never cut where the line holds it: on a narrow terminal the value stands below it.
+fn setting(key: &str, json: &[u8], columns: usize, palette: Palette, width: usize) -> String {
+    let name = |name: &str| palette.faint(name);
+    if columns + 4 + VALUE_COLUMNS <= width {
+        return format!("  {}  {}\n", name(&pad(key, columns)), glimpse(json, width - columns - 4));
+    }
+    let value = glimpse(json, width.saturating_sub(4));
+    if 2 + key.len() + 2 + value.width() <= width {
+        return format!("  {}  {value}\n", name(key));
+    }
+    format!("  {}\n    {value}\n", name(&clip(key, width.saturating_sub(2))))
 }
 
 fn row(sheet: Sheet<'_>, message: &Message, palette: Palette, width: usize, digits: usize) -> String {
@@ -92,6 +107,15 @@ mod tests {
     #[test]
     fn messages_and_settings() {
         insta::assert_snapshot!(shown(&LINES, Leaf::Last, 80));
+    }
+
+    #[test]
+    fn on_a_narrow_terminal_the_names_of_settings_stay_whole() {
+        for width in [46, 80] {
+            let shown = shown(&LINES, Leaf::Last, width);
+            assert!(shown.contains("hasPersistedDiscoveredBuiltinToolSelection"), "{shown}");
+        }
+        insta::assert_snapshot!(shown(&LINES, Leaf::Last, 40));
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! The page that `explain` shows.
 
 use super::style::{Palette, wrap};
-use crate::finding::{Class, Code, Role};
+use crate::finding::{Class, Code, Release, Role};
+use crate::report::prose::of_release;
 use crate::report::reference::{leading_to, level, releases};
 use crate::report::vocabulary::Word;
 use std::fmt::Write;
 
-/// The page of one code, for a terminal of `width` columns.
-pub fn code(code: &Code, colour: bool, width: usize) -> String {
+/// The page of one code, for a terminal of `width` columns. What is said of the other release is left out.
+pub fn code(code: &Code, release: Release, colour: bool, width: usize) -> String {
     let palette = Palette::new(colour);
     let width = width.min(100);
     let mut page = String::new();
@@ -17,8 +18,8 @@ pub fn code(code: &Code, colour: bool, width: usize) -> String {
     let mut section = |title: &str, text: &str| {
         let _ = writeln!(page, "\n{}\n  {}", palette.faint(title), wrap(text, 2, width));
     };
-    section("What gjc does", code.gjc);
-    section("What to do", code.help);
+    section("What gjc does", &of_release(code.gjc, release));
+    section("What to do", &of_release(code.help, release));
     let leading = leading_to(code);
     if !leading.is_empty() {
         let names: Vec<&str> = leading.iter().map(|code| code.name).collect();

@@ -24,7 +24,7 @@ pub struct Layout {
     pub colour: bool,
     /// Columns.
     pub width: usize,
-    /// Only errors and the verdict.
+    /// Only errors, what to do about them, and the verdict.
     pub quiet: bool,
 }
 
@@ -48,6 +48,7 @@ pub fn text(report: &Report, excerpts: &dyn Excerpts, layout: Layout) -> String 
         palette: Palette::new(layout.colour),
         colour: layout.colour,
         width,
+        quiet: layout.quiet,
         transcripts: report.transcripts.iter().map(|transcript| (transcript.path.as_str(), transcript)).collect(),
         workspaces: workspaces(&report.transcripts),
         erring: report.findings.iter().filter(|entry| entry.severity == Severity::Error).map(|entry| entry.place.path.as_str()).collect(),
@@ -60,7 +61,9 @@ pub fn text(report: &Report, excerpts: &dyn Excerpts, layout: Layout) -> String 
         page.warnings();
         page.infos();
         page.gauges();
-        page.next();
+    }
+    page.next();
+    if !layout.quiet {
         page.context();
     }
     page.out
@@ -72,6 +75,7 @@ struct Page<'a> {
     palette: Palette,
     colour: bool,
     width: usize,
+    quiet: bool,
     /// By path.
     transcripts: BTreeMap<&'a str, &'a Transcript>,
     /// By name of the scope.
@@ -301,7 +305,8 @@ impl<'a> Page<'a> {
         let classed = self.report.findings.iter().filter(|entry| entry.class.is_some() && entry.severity != Severity::Info);
         let errors = self.worst_first();
         let drawn = errors.len();
-        let all: Vec<&Entry> = errors.into_iter().chain(classed).chain(self.plain_findings(Severity::Warning)).collect();
+        let all: Vec<&Entry> =
+            errors.into_iter().chain(classed).chain(self.plain_findings(Severity::Warning).filter(|_| !self.quiet)).collect();
         if all.len() == drawn.min(1) {
             return;
         }

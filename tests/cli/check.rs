@@ -121,7 +121,11 @@ fn no_report_is_written_into_what_is_checked_or_over_a_transcript() {
 fn quiet_shows_the_verdict_and_the_errors_only() {
     let text = out(&run(&["corpus/field/04-glued-two-complete.jsonl", "--quiet"]));
     assert!(text.contains("glued_records"), "{text}");
+    // The one error is drawn together with what to do.
     assert!(!text.contains("dangling_parent") && !text.contains("Next"), "{text}");
+    let several = out(&run(&["corpus/field", "--quiet"]));
+    let (_, next) = several.split_once("\nNext\n").unwrap();
+    assert!(next.contains("gjc-fsck explain"), "{next}");
 }
 
 #[test]

@@ -126,3 +126,14 @@ fn why_takes_a_path_that_is_not_utf_8() {
     assert_eq!(status(&output), 0, "{}{}", out(&output), err(&output));
     assert!(out(&output).contains(r"caf\xe9.jsonl") && out(&output).contains("not UTF-8"), "{}", out(&output));
 }
+
+#[test]
+fn a_kept_demo_names_its_files_so_that_they_can_be_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("kept");
+    let output = run(&["demo", "--keep", root.to_str().unwrap(), "--format", "concise"]);
+    let text = out(&output);
+    let path = |line: &str| PathBuf::from(line.split_inclusive(".jsonl").next().unwrap());
+    let of_files: Vec<&str> = text.lines().filter(|line| line.contains(".jsonl")).collect();
+    assert!(!of_files.is_empty() && of_files.iter().all(|line| path(line).is_file()), "{text}");
+}

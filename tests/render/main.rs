@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, clippy::disallowed_methods, reason = "a test may")]
 
 use gjc_fsck::check;
-use gjc_fsck::finding::{Finding, Gauge, Outcome, Place, Severity};
+use gjc_fsck::finding::{Finding, Gauge, Outcome, Place, Release, Severity};
 use gjc_fsck::render::human::{self, Layout};
 use gjc_fsck::render::{Excerpts, NoExcerpts, concise, json};
 use gjc_fsck::report::{Audit, Blobs, CheckedFor, FailOn, Report, Settings, UserReason, build};
@@ -194,10 +194,23 @@ fn json_is_the_report() {
 
 #[test]
 fn explain_says_that_a_full_journal_is_neither_missing_nor_damaged() {
-    insta::assert_snapshot!(gjc_fsck::render::explain::code(check::code("managed_gc_journal_capacity_exceeded").unwrap(), false, 80));
+    insta::assert_snapshot!(gjc_fsck::render::explain::code(
+        check::code("managed_gc_journal_capacity_exceeded").unwrap(),
+        Release::V0_17,
+        false,
+        80
+    ));
 }
 
 #[test]
 fn explain_of_a_fatal_verdict_token_of_one_release() {
-    insta::assert_snapshot!(gjc_fsck::render::explain::code(check::code("identity_mismatch").unwrap(), false, 80));
+    insta::assert_snapshot!(gjc_fsck::render::explain::code(check::code("identity_mismatch").unwrap(), Release::V0_17, false, 80));
+}
+
+#[test]
+fn explain_leaves_out_what_is_said_of_the_other_release() {
+    let page = |release| gjc_fsck::render::explain::code(check::code("blob_ref_noncanonical").unwrap(), release, false, 80);
+    let (older, newest) = (page(Release::V0_15), page(Release::V0_17));
+    assert!(older.contains("0.15 joins it into a path") && !older.contains("plain data"), "{older}");
+    assert!(newest.contains("0.17 treats the text as plain data") && !newest.contains("joins it"), "{newest}");
 }
