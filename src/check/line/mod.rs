@@ -16,6 +16,7 @@ use crate::finding::{Code, Finding, Place, Sink};
 use crate::json::jsonl::{Event, Found, Line, Strict};
 use crate::json::text::{Encoding, wtf8_lossy};
 use crate::json::{JsStr, Kind, Node, View, Walk, number, scan};
+use crate::transcript::entry::EntryKind;
 
 /// How the file begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -449,10 +450,8 @@ impl<'s> LinePass<'s> {
         if node.any_long_number() && node.descend().any(imprecise) {
             let (first, times) = self.first(found, imprecise);
             if let Some(place) = first {
-                let message = format!(
-                    "{} a double cannot hold.",
-                    count(times, "number has a decimal value that", "numbers have decimal values that")
-                );
+                let numbers = count(times, "number has a decimal value that", "numbers have decimal values that");
+                let message = format!("{numbers} a double cannot hold{}.", infinite(node));
                 sink.push(Finding::new(&codes::NUMBER_PRECISION, place, message));
             }
         }
@@ -512,6 +511,19 @@ impl<'s> LinePass<'s> {
         }
         Summary { mark: self.mark, lines: self.lines, values: self.values, any_text: self.any_text, lost: self.lost }
     }
+}
+
+/// What the next rewrite makes of numbers above every double: `null`, which the strict schema refuses in the one number
+/// that it asks for (spec 01 §2.4).
+fn infinite(record: Node<'_>) -> String {
+    let is_infinite = |value: Node<'_>| value.as_f64().is_some_and(f64::is_infinite);
+    let times = record.descend().filter(|value| is_infinite(*value)).count() as u64;
+    if times == 0 {
+        return String::new();
+    }
+    let refused = EntryKind::of(record) == EntryKind::Compaction && record.get("tokensBefore").is_some_and(is_infinite);
+    let then = if refused { ", and gjc refuses the file from then on" } else { "" };
+    format!("; {} infinite and will be written as null{then}", count(times, "of them is", "of them are"))
 }
 
 /// True for a string (or key) that holds an unpaired surrogate.
@@ -651,6 +663,23 @@ mod tests {
             ("missing_final_newline", None),
         ];
         assert_eq!(shown, expect);
+    }
+
+    #[test]
+    fn what_becomes_of_infinite_numbers_is_said() {
+        let message = |text: &str| check_bytes(format!("{text}\n").as_bytes(), false).0[0].message.to_string();
+        assert_eq!(message("{\"a\":9007199254740993}"), "1 number has a decimal value that a double cannot hold.");
+        assert_eq!(
+            message("{\"a\":[1e400,-1e400,9007199254740993]}"),
+            "3 numbers have decimal values that a double cannot hold; 2 of them are infinite and will be written as null."
+        );
+        // The strict schema asks for one number: the rewritten compaction fails it.
+        let refused = message("{\"type\":\"compaction\",\"tokensBefore\":1e400}");
+        assert!(
+            refused.ends_with("1 of them is infinite and will be written as null, and gjc refuses the file from then on."),
+            "{refused}"
+        );
+        assert!(!message("{\"type\":\"compaction\",\"n\":1e400,\"tokensBefore\":1}").contains("refuses"), "near miss");
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub static PATCH_BEFORE_V4: Code = Code {
     severity: Severity::Warning,
     verdict: "ignored",
     summary: "A patch stands where patches do not count: before the header, or in a file older than version 4.",
-    gjc: "gjc ignores it.",
+    gjc: "gjc ignores it, and the next rewrite drops it. Opening and closing an older file for writing is such a rewrite.",
     help: "Set the title or path again with gjc after the session was opened once and so became version 5.",
     section: "01 §5.3",
     ..AREA
@@ -47,7 +47,7 @@ pub static ENTRY_PATCH_TARGET_MISSING: Code = Code {
     severity: Severity::Warning,
     verdict: "ignored",
     summary: "An entry patch names an entry that does not stand before it, or that is no message.",
-    gjc: "gjc ignores the patch.",
+    gjc: "gjc ignores the patch, and the next rewrite drops it.",
     help: "Look for a lost line before the patch: other findings on this file name it. Without one nothing needs to be done.",
     section: "01 §5.3",
     ..AREA
@@ -98,7 +98,7 @@ pub static REPLAY_SANITATION_PENDING: Code = Code {
     severity: Severity::Info,
     verdict: "merely opening for writing appends an `entry_patch` (v4 and older: rewrites)",
     summary: "An assistant message carries an OpenAI history that gjc will clean.",
-    gjc: "Merely opening the session for writing appends a patch; in version 4 and older it rewrites the file.",
+    gjc: "Merely opening the session for writing appends a patch. In version 4 and older it rewrites the file; from managed storage the next rewrite takes the history out.",
     help: "Nothing needs to be done. Do not wonder that the file changes although nothing was said.",
     section: "01 §5.4; vectors README 38",
     ..AREA
