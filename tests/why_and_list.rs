@@ -157,6 +157,12 @@ fn header() {
 fn workspace() {
     let tree = tree_with(vec![file(TRANSCRIPT, &body().replace("ws/a", "ws/gone"))]);
     insta::assert_snapshot!("workspace", told(&tree, "s1"));
+    // What the advice says of a symlink.
+    let link = || json!({ "path": "ws/gone", "type": "symlink", "target": "{{root}}/ws/b" });
+    let scoped = tree_with(vec![file(TRANSCRIPT, &body().replace("ws/a", "ws/gone")), link()]);
+    assert_eq!(last_step(&scoped, "s1"), ("scope".into(), true));
+    let legacy = tree_with(vec![file("agent/sessions/-old/x.jsonl", &body().replace("ws/a", "ws/gone")), link()]);
+    assert_eq!(last_step(&legacy, "s1"), ("open".into(), false));
 }
 #[test]
 fn scope() {
@@ -464,6 +470,27 @@ fn a_refused_workspace_still_tells_what_it_keeps() {
     let gone = catalogue::of_workspace(&world(&tree), Path::new("ws/gone"));
     assert_eq!(gone.workspaces[0].refused.as_ref().map(|refused| refused.code), Some("cwd_missing"));
     assert!(gone.workspaces[0].sessions.is_empty());
+}
+#[test]
+fn a_workspace_without_sessions_says_who_has_some() {
+    let gone = |name: &str| file(&format!("agent/sessions/v2-{{{{digest:ws/gone}}}}/{name}"), &body().replace("ws/a", "ws/gone"));
+    let tree = tree_with(vec![file(TRANSCRIPT, &body()), gone("x.jsonl"), gone("y.jsonl")]);
+    let mut catalogue = catalogue::of_workspace(&world(&tree), Path::new("ws/b"));
+    let found: Vec<_> = catalogue.elsewhere.iter().map(|one| (one.exists, one.sessions)).collect();
+    assert_eq!(found, [(false, 2), (true, 1)]);
+    catalogue.elsewhere.iter_mut().for_each(|one| one.workspace = steady(&tree, &one.workspace));
+    insta::assert_snapshot!("list-elsewhere", listed(&tree, &catalogue, 80));
+    assert!(catalogue::of_workspace(&world(&tree), Path::new("ws/a")).elsewhere.is_empty());
+}
+#[test]
+fn of_two_files_with_one_id_the_picker_shows_the_later() {
+    let other = TRANSCRIPT.replace("T00", "T01");
+    let stamp = |path: &str, seconds: i64| json!({ "path": path, "type": "touch", "mtime": seconds });
+    let tree = tree_with(vec![file(TRANSCRIPT, &body()), file(&other, &body()), stamp(TRANSCRIPT, 1_000), stamp(&other, 2_000)]);
+    let catalogue = catalogue::of_workspace(&world(&tree), Path::new("ws/a"));
+    let instead: Vec<_> = catalogue.workspaces[0].sessions.iter().map(|session| session.shown_instead.clone()).collect();
+    assert_eq!(instead, [Some(tree.expand(&format!("{{{{root}}}}/{other}"))), None]);
+    assert!(listed(&tree, &catalogue, 100).contains("not in the picker, which shows a later file"));
 }
 #[test]
 fn a_directory_is_listed_by_itself() {

@@ -78,6 +78,7 @@ impl Candidate {
             code: why.candidate_code(),
             session_id: Some(self.session_id.to_string()).filter(|id| is_session_id(id)),
             detail: format!("its header names the directory {}: {}", self.cwd, why.token()),
+            cwd: Some(self.cwd.clone()),
             transient: false,
         }
     }
@@ -146,6 +147,8 @@ pub struct Invalid {
     pub session_id: Option<String>,
     /// What was found, for people.
     pub detail: String,
+    /// The directory of its header, when that is what has no identity.
+    pub cwd: Option<JsString>,
     /// The tree moved while we looked, or an operation failed: nothing is said of the file by that.
     pub transient: bool,
 }
@@ -204,7 +207,7 @@ pub fn look(fs: &dyn Fs, release: Release, path: &Path, provenance: Provenance) 
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         name.strip_suffix(layout::TRANSCRIPT_SUFFIX).map(str::to_owned).filter(|id| is_session_id(id))
     };
-    let invalid = |code, detail, transient| Invalid { path: path.to_owned(), code, session_id: by_name(), detail, transient };
+    let invalid = |code, detail, transient| Invalid { path: path.to_owned(), code, session_id: by_name(), detail, cwd: None, transient };
     let Captured { bytes, meta } = capture(fs, path, Bound::Prefix(PREFLIGHT_BYTES)).map_err(|refusal| {
         // 0.15.0 called everything that the capture refuses unreadable.
         let changed = Difference::CandidateSourceChanged.in_effect(release) && !matches!(refusal, Refusal::Failed(_));

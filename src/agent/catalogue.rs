@@ -11,6 +11,7 @@ use super::world::World;
 use crate::json::Value;
 use crate::transcript::date;
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The answer, in the order of gjc's listing.
@@ -21,6 +22,20 @@ pub struct Catalogue {
     pub workspaces: Vec<Workspace>,
     /// Files that belong to no workspace.
     pub invalid: Vec<Refused>,
+    /// Where sessions are, when the workspace that was asked for has none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub elsewhere: Vec<Elsewhere>,
+}
+
+/// A workspace that has sessions.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, serde::Serialize)]
+pub struct Elsewhere {
+    /// Whether the directory is there; when not, its sessions are out of reach.
+    pub exists: bool,
+    /// Its path.
+    pub workspace: String,
+    /// How many sessions it has.
+    pub sessions: usize,
 }
 
 /// One workspace.
@@ -77,6 +92,9 @@ pub struct Session {
     pub messages: Option<u64>,
     /// True when the picker counted in the first 4,096 bytes only.
     pub messages_is_estimate: bool,
+    /// The later file with the same id that the picker shows instead, in this workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shown_instead: Option<String>,
     /// Bytes.
     pub size: u64,
     /// Answer of the strict reader, or of the one that refuses the file.
@@ -145,7 +163,8 @@ pub fn of_workspace(world: &World<'_>, cwd: &Path) -> Catalogue {
         Ok(scope) => match predict::list(world, scope) {
             Ok(listing) => {
                 let one = workspace(world, &scope.identity.canonical_path, &scope.directory, &listing);
-                return Catalogue { workspaces: vec![one], invalid: Vec::new() };
+                let elsewhere = if one.sessions.is_empty() && one.hidden.is_empty() { elsewhere(world) } else { Vec::new() };
+                return Catalogue { workspaces: vec![one], invalid: Vec::new(), elsewhere };
             }
             Err(error) => (scope.sessions_root.clone(), error.code(), error.to_string()),
         },
@@ -160,7 +179,20 @@ pub fn of_workspace(world: &World<'_>, cwd: &Path) -> Catalogue {
         }
         Err(_) => Workspace { scope: String::new(), ..workspace(world, &show(cwd.as_os_str()), Path::new(""), &Listing::default()) },
     };
-    Catalogue { workspaces: vec![Workspace { refused: Some(refused), ..one }], invalid: Vec::new() }
+    Catalogue { workspaces: vec![Workspace { refused: Some(refused), ..one }], invalid: Vec::new(), elsewhere: Vec::new() }
+}
+
+/// The workspaces that have sessions, those first that are not there.
+fn elsewhere(world: &World<'_>) -> Vec<Elsewhere> {
+    let (listings, invalid) = list_all(world);
+    let mut gone: BTreeMap<String, usize> = BTreeMap::new();
+    for cwd in invalid.iter().filter_map(|invalid| invalid.cwd.as_ref()) {
+        *gone.entry(cwd.to_string()).or_default() += 1;
+    }
+    let gone = gone.into_iter().map(|(workspace, sessions)| Elsewhere { exists: false, workspace, sessions });
+    let there = listings.into_iter().filter(|one| !one.listing.owned.is_empty());
+    let there = there.map(|one| Elsewhere { exists: true, workspace: one.identity.canonical_path, sessions: one.listing.owned.len() });
+    gone.chain(there).collect()
 }
 
 /// The sessions of every workspace that some transcript belongs to, in order of their paths.
@@ -194,7 +226,7 @@ fn of_files(world: &World<'_>, wanted: impl Fn(&Path) -> bool) -> Catalogue {
         workspaces.push(Workspace { refused, ..workspace(world, &one.identity.canonical_path, &one.scope, &one.listing) });
     }
     let invalid = invalid.iter().filter(|invalid| wanted(&invalid.path)).map(|invalid| refused_file(world, invalid)).collect();
-    Catalogue { workspaces, invalid }
+    Catalogue { workspaces, invalid, elsewhere: Vec::new() }
 }
 
 fn workspace(world: &World<'_>, name: &str, scope: &Path, listing: &Listing) -> Workspace {
@@ -216,15 +248,33 @@ fn workspace(world: &World<'_>, name: &str, scope: &Path, listing: &Listing) -> 
         cwd: cwd.to_string(),
         workspace: workspace.clone(),
     });
+    let mut sessions: Vec<(i128, Session)> =
+        listing.owned.par_iter().map(|listed| (listed.candidate.meta.mtime_ns.div_euclid(1_000_000), session(world, listed))).collect();
+    one_an_id(&mut sessions);
     Workspace {
         workspace: name.to_owned(),
         scope: show(scope.as_os_str()),
         refused: None,
-        sessions: listing.owned.par_iter().map(|listed| session(world, listed)).collect(),
+        sessions: sessions.into_iter().map(|(_, session)| session).collect(),
         hidden: hidden.collect(),
         invalid: listing.invalid.iter().map(|invalid| refused_file(world, invalid)).collect(),
         foreign: foreign.collect(),
         beyond_limit: listing.beyond_limit,
+    }
+}
+
+/// Of several sessions with one id the picker shows the latest, by milliseconds; the first in order among equals (02a.18).
+fn one_an_id(sessions: &mut [(i128, Session)]) {
+    let mut latest: BTreeMap<String, (i128, String)> = BTreeMap::new();
+    for (modified, session) in sessions.iter().filter(|(_, session)| session.messages.is_some()) {
+        match latest.get_mut(&session.id) {
+            Some(known) if known.0 < *modified => *known = (*modified, session.path.clone()),
+            Some(_) => {}
+            None => _ = latest.insert(session.id.clone(), (*modified, session.path.clone())),
+        }
+    }
+    for (_, session) in sessions.iter_mut().filter(|(_, session)| session.messages.is_some()) {
+        session.shown_instead = latest.get(&session.id).map(|(_, path)| path.clone()).filter(|path| *path != session.path);
     }
 }
 
@@ -252,6 +302,7 @@ fn session(world: &World<'_>, listed: &Listed) -> Session {
         messages: shown.as_ref().map(|shown| shown.messages),
         messages_is_estimate: shown.as_ref().is_some_and(|shown| shown.is_estimate),
         title: shown.and_then(|shown| shown.title).map(|title| title.to_string()),
+        shown_instead: None,
         size: meta.size,
         answer: step.answer,
         does_not_open,

@@ -317,7 +317,13 @@ impl<'w, 'a> Follow<'w, 'a> {
             }
             Err(why) => {
                 let advice = match why {
-                    NoIdentity::NotFound => "Recreate the directory (or a symlink there that leads to where it moved).",
+                    // The scope is that of the old path, and a symlink there makes the session one of the new path: of no use in it.
+                    NoIdentity::NotFound if candidate.provenance == Provenance::V2 => {
+                        "Create the directory again at this path, resume the session there, and take it to where you work now with `/move DIRECTORY`. A symlink does not do: the scope belongs to this very path."
+                    }
+                    NoIdentity::NotFound => {
+                        "Create the directory again, or put a symlink there that leads to where it moved: then the session belongs to that workspace."
+                    }
                     NoIdentity::NotDirectory => "A file stands where the working directory was: move it away and recreate the directory.",
                     _ => "Make the directory reachable for the user that runs gjc.",
                 };

@@ -4,7 +4,7 @@ use super::entry::clip;
 use super::human::Layout;
 use super::style::{Palette, plain, wrap};
 use super::words;
-use crate::agent::catalogue::{Catalogue, DoesNotOpen, Foreign, LEGACY, Refused, Session, Workspace};
+use crate::agent::catalogue::{Catalogue, DoesNotOpen, Elsewhere, Foreign, LEGACY, Refused, Session, Workspace};
 use crate::finding::Severity;
 use indexmap::IndexMap;
 use std::fmt::Write;
@@ -32,6 +32,7 @@ pub fn text(catalogue: &Catalogue, layout: Layout) -> String {
     if catalogue.workspaces.is_empty() && catalogue.invalid.is_empty() {
         page.line("no session is kept here");
     }
+    page.elsewhere(&catalogue.elsewhere);
     if !layout.quiet {
         page.next(catalogue);
     }
@@ -222,7 +223,27 @@ impl Page {
             let text = wrap(&plain(&text), 4, self.width).lines().map(|line| self.bad(line)).collect::<Vec<_>>().join("\n");
             self.line(&format!("    {text}"));
         }
+        if let Some(other) = &session.shown_instead {
+            self.words(4, &format!("not in the picker, which shows a later file with the same id: {}", self.short(other)));
+        }
         self.path(4, &session.path);
+    }
+
+    /// Where the sessions are that somebody looks for here.
+    fn elsewhere(&mut self, elsewhere: &[Elsewhere]) {
+        const NAMED: usize = 20;
+        if elsewhere.is_empty() {
+            return;
+        }
+        self.line("\nSessions are kept for");
+        for one in elsewhere.iter().take(NAMED) {
+            let fate = if one.exists { "" } else { ", but this directory does not exist" };
+            self.line(&format!("  {}", plain(&one.workspace)));
+            self.words(4, &format!("{}{fate}", count(one.sessions, "session", "sessions")));
+        }
+        if elsewhere.len() > NAMED {
+            self.line(&format!("  and {}", count(elsewhere.len() - NAMED, "other workspace", "other workspaces")));
+        }
     }
 
     /// Files that do not count, those with one reason together.
@@ -245,6 +266,11 @@ impl Page {
 
     /// What to ask next.
     fn next(&mut self, catalogue: &Catalogue) {
+        if !catalogue.elsewhere.is_empty() {
+            let text = "A session belongs to the path of its workspace: once that is moved or renamed, gjc does not find it under the new path. `gjc-fsck list --all` shows every session, `gjc-fsck why ID` says what to do about one.";
+            self.line(&format!("\n→ {}", wrap(text, 2, self.width)));
+            return;
+        }
         let all = || catalogue.workspaces.iter();
         let left_out = !catalogue.invalid.is_empty()
             || all().any(|one| {
