@@ -15,7 +15,7 @@ mod tree;
 
 use gjc_fsck::agent::layout::BINDING;
 use gjc_fsck::agent::locate::Location;
-use gjc_fsck::check::run::{Depth, Options, Run, Target, run};
+use gjc_fsck::check::run::{Options, Run, Target, run};
 use gjc_fsck::finding::{Finding, Release, Severity};
 use gjc_fsck::fsys::Real;
 use rustix::fs::FileType;
@@ -29,19 +29,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tree::Tree;
 
 fn options(jobs: usize) -> Options {
-    Options {
-        release: Release::V0_15,
-        depth: Depth::Full,
-        blobs: None,
-        assume_root: None,
-        as_uid: None,
-        uid: rustix::process::geteuid().as_raw(),
-        jobs: Some(jobs),
-        now_ns: i128::from(tree::now_ms()) * 1_000_000,
-        current_dir: "/".into(),
-        around: gjc_fsck::agent::legacy::Surroundings::default(),
-        budget: gjc_fsck::transcript::context::budget::DEFAULT,
-    }
+    tree::checking(Release::V0_15, jobs)
 }
 
 fn checked(path: &Path, jobs: usize) -> Run {
@@ -88,8 +76,7 @@ fn snapshot(root: &Path) -> BTreeMap<PathBuf, Facts> {
 }
 
 fn cases() -> Vec<Value> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/trees");
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(tree::recorded()).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
     paths.sort();
     paths.iter().map(|path| serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()).collect()
@@ -256,6 +243,73 @@ fn fifos_and_sockets_are_never_waited_for() {
     special(&agent.join("blobs"), FileType::Fifo);
     let codes: Vec<&str> = checked(&agent, 2).findings.iter().map(|f| f.code.name).collect();
     assert_eq!(codes.iter().filter(|code| **code == "special_file").count(), 4, "{codes:?}");
+}
+
+#[test]
+fn a_device_is_never_opened() {
+    let (_temp, agent, sessions) = hostile();
+    // The device of `/dev/zero`: whoever read it would never come to an end.
+    let zero = rustix::fs::makedev(1, 5);
+    let made = ["a.jsonl", "b.jsonl.spill.commit"]
+        .map(|name| rustix::fs::mknodat(rustix::fs::CWD, sessions.join(name), FileType::CharacterDevice, rustix::fs::Mode::RUSR, zero));
+    if made.iter().any(Result::is_err) {
+        println!("skipped: only root outside a container can make devices");
+        return;
+    }
+    let said = said(&checked(&agent, 2));
+    assert_eq!(said.iter().filter(|s| s.starts_with("special_file")).count(), 2, "{said:?}");
+}
+
+#[test]
+fn hard_links_are_named_and_only_read() {
+    let (_temp, agent, sessions) = hostile();
+    std::fs::write(sessions.join("a.jsonl"), "").unwrap();
+    std::fs::create_dir(sessions.join("a")).unwrap();
+    std::fs::hard_link(sessions.join("a.jsonl"), sessions.join("a/0.bash.log")).unwrap();
+    std::fs::hard_link(sessions.join("a.jsonl"), agent.with_file_name("outside")).unwrap();
+    let said = said(&checked(&agent, 2));
+    assert!(said.contains(&"hard_linked_transcript sessions/--x--/a.jsonl".to_owned()), "{said:?}");
+    assert!(said.contains(&"unsafe_artifacts sessions/--x--/a/0.bash.log".to_owned()), "{said:?}");
+}
+
+/// Makes directories `d/d/…` below a directory, so many that no path names the last one.
+fn dig(at: &Path, levels: usize) {
+    use rustix::fs::{Mode, OFlags, mkdirat, openat};
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW;
+    let mut directory = openat(rustix::fs::CWD, at, flags, Mode::empty()).unwrap();
+    for _ in 0..levels {
+        mkdirat(&directory, "d", Mode::RWXU).unwrap();
+        directory = openat(&directory, "d", flags, Mode::empty()).unwrap();
+    }
+}
+
+/// Takes them away again from above, one at a time.
+fn fill_in(at: &Path) {
+    let (top, next) = (at.join("d"), at.join("next"));
+    while std::fs::remove_dir(&top).is_err() {
+        std::fs::rename(top.join("d"), &next).unwrap();
+        std::fs::remove_dir(&top).unwrap();
+        std::fs::rename(&next, &top).unwrap();
+    }
+}
+
+#[test]
+fn a_tree_of_4096_levels_ends_and_its_limit_is_named() {
+    let (_temp, agent, sessions) = hostile();
+    std::fs::write(sessions.join("a.jsonl"), "").unwrap();
+    for directory in ["a", "artifacts"] {
+        std::fs::create_dir(sessions.join(directory)).unwrap();
+        dig(&sessions.join(directory), 4_096);
+    }
+    let run = checked(&agent, 2);
+    for directory in ["a", "artifacts"] {
+        fill_in(&sessions.join(directory));
+    }
+    let said = said(&run);
+    let named = |code: &str, below: &str| said.iter().filter(|s| s.starts_with(&format!("{code} sessions/--x--/{below}/d"))).count();
+    assert_eq!((named("check_incomplete", "a"), named("check_incomplete", "artifacts")), (1, 1), "{said:?}");
+    assert_eq!(named("unsafe_artifacts", "a"), 1, "gjc's own limit: {said:?}");
+    assert_eq!(run.outcomes.len(), 1);
 }
 
 #[test]

@@ -335,19 +335,7 @@ fn a_fork_in_one_folder_shares_the_history_of_its_parent() {
     fs.file("/folder/a.jsonl", lines(&[HEADER, &entry]).as_bytes());
     fs.file("/folder/b.jsonl", lines(&[&child, &entry]).as_bytes());
     fs.file("/folder/c.jsonl", lines(&[&child.replace("s-2", "s-3"), &user("bbbbbbb1", "null", "\"y\"")]).as_bytes());
-    let options = run::Options {
-        release: Release::V0_17,
-        depth: run::Depth::Full,
-        blobs: None,
-        assume_root: None,
-        as_uid: None,
-        uid: 1000,
-        jobs: Some(1),
-        now_ns: 1_700_000_000_000_000_000,
-        around: gjc_fsck::agent::legacy::Surroundings::default(),
-        budget: gjc_fsck::transcript::context::budget::DEFAULT,
-        current_dir: "/".into(),
-    };
+    let options = run::Options { jobs: Some(1), ..run::Options::new(Release::V0_17, 1000, 1_700_000_000_000_000_000) };
     let run = run::run(vec![Target::Path("/folder".into())], &options, &fs, &|_| {});
     let found: Vec<(&str, &str)> = run.findings.iter().map(|finding| (finding.code.name, &*finding.place.path)).collect();
     assert_eq!(found, [("shared_history", "b.jsonl")]);

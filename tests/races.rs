@@ -3,27 +3,25 @@
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test builds its own trees")]
 
-use gjc_fsck::agent::binding::canonical_text;
 use gjc_fsck::agent::identity::{Identity, Platform};
 use gjc_fsck::agent::legacy::Surroundings;
 use gjc_fsck::agent::predict::{self, Policy};
 use gjc_fsck::agent::why::why;
 use gjc_fsck::agent::world::World;
-use gjc_fsck::check::run::{Depth, Options, Target, run};
+use gjc_fsck::check::run::{Options, Target, run};
+use gjc_fsck::corpus::clean;
 use gjc_fsck::finding::Release;
 use gjc_fsck::fsys::host::Nowhere;
+use gjc_fsck::fsys::plant::plant;
 use gjc_fsck::fsys::{Fs, Inject, Memory, Phase};
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const NAME: &str = "2026-01-01T00-00-00-000Z_s1.jsonl";
 
 fn text(id: &str) -> String {
-    format!(
-        "{{\"type\":\"session\",\"version\":5,\"starredPatchVersion\":1,\"id\":\"{id}\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"/ws\"}}\n\
-         {{\"type\":\"message\",\"id\":\"e0000001\",\"parentId\":null,\"timestamp\":\"2026-01-01T00:00:01.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"hello\",\"timestamp\":1767225601000}}}}\n"
-    )
+    clean::transcript(id, "/ws", "")
 }
 fn identity() -> Identity {
     Identity { platform: Platform::Posix, canonical_path: "/ws".into() }
@@ -36,11 +34,7 @@ fn tree() -> Memory {
     let fs = Memory::new();
     fs.directory("/ws");
     for (scope, id) in [(scope(), "s1"), ("/secret".to_owned(), "secret")] {
-        fs.file(format!("{scope}/.gjc-managed-session-scope.v2.json"), &canonical_text(&identity()));
-        for role in ["locks", "receipts", "tombstones"] {
-            fs.directory(format!("{scope}/.gjc-managed-session-internal/{role}"));
-        }
-        fs.file(format!("{scope}/{NAME}"), text(id).as_bytes());
+        fs.plant(&scope, &clean::scope(&identity(), [(NAME, text(id).as_str())]));
         fs.file(format!("{scope}/2026-01-01T00-00-00-000Z_{id}/0.bash.log"), b"out");
     }
     fs.file("/a/sessions/--ws--/2026-01-01T00-00-00-000Z_s2.jsonl", text("s2").as_bytes());
@@ -61,28 +55,42 @@ fn world(fs: &dyn Fs) -> World<'_> {
     }
 }
 
-/// One change of the tree.
-type Change = fn(&Memory);
+/// One change of the tree; the path is what the call that it comes before is about.
+type Change = fn(&Memory, &Path);
 const CHANGES: [(&str, Change); 6] = [
-    ("the scope becomes a symlink", |fs| {
+    ("the scope becomes a symlink", |fs, _| {
         fs.rename(scope(), "/moved");
         fs.symlink(scope(), "/secret");
     }),
-    ("the transcript becomes a symlink", |fs| {
+    ("the transcript becomes a symlink", |fs, _| {
         fs.remove(format!("{}/{NAME}", scope()));
         fs.symlink(format!("{}/{NAME}", scope()), format!("/secret/{NAME}"));
     }),
-    ("the transcript is removed", |fs| fs.remove(format!("{}/{NAME}", scope()))),
-    ("the transcript is renamed", |fs| fs.rename(format!("{}/{NAME}", scope()), format!("{}/2026-01-01T00-00-00-000Z_x.jsonl", scope()))),
-    ("the transcript grows", |fs| {
-        let more = "{\"type\":\"label\",\"id\":\"e0000002\",\"parentId\":\"e0000001\",\"timestamp\":\"2026-01-01T00:00:02.000Z\",\"targetId\":\"e0000001\",\"label\":\"x\"}\n";
-        fs.append(format!("{}/{NAME}", scope()), more.as_bytes());
+    ("the transcript is removed", |fs, _| fs.remove(format!("{}/{NAME}", scope()))),
+    ("the transcript is renamed", |fs, _| fs.rename(format!("{}/{NAME}", scope()), format!("{}/2026-01-01T00-00-00-000Z_x.jsonl", scope()))),
+    ("the transcript grows", |fs, _| {
+        fs.append(format!("{}/{NAME}", scope()), clean::label("x").as_bytes());
     }),
-    ("the tombstones become a symlink", |fs| {
+    ("the tombstones become a symlink", |fs, _| {
         let tombstones = format!("{}/.gjc-managed-session-internal/tombstones", scope());
         fs.remove(&tombstones);
         fs.symlink(&tombstones, "/secret/.gjc-managed-session-internal/tombstones");
     }),
+];
+
+/// Where the copy outside has what stands here; `/secret` itself for what it has not.
+fn outside(path: &Path) -> PathBuf {
+    Path::new("/secret").join(path.strip_prefix(scope()).unwrap_or(Path::new("")))
+}
+/// The same to whatever is looked at: no object is left out.
+const OF_ANY_OBJECT: [(&str, Change); 4] = [
+    ("the object is removed", |fs, path| fs.remove(path)),
+    ("the object is renamed", |fs, path| fs.rename(path, "/renamed")),
+    ("the object becomes a symlink", |fs, path| {
+        fs.rename(path, "/swapped");
+        fs.symlink(path, outside(path));
+    }),
+    ("the object grows", |fs, path| fs.append(path, b"\n{\"x\":1}\n")),
 ];
 
 /// Runs `act` once for every position at which the change can happen, and hands over what each run gave.
@@ -92,7 +100,7 @@ fn at_every_position<T>(change: Change, act: impl Fn(&dyn Fs) -> T, mut judge: i
         let done = AtomicBool::new(false);
         let inject = Inject::new(&fs, |call| {
             if call.number == position && call.phase == Phase::Before && !done.swap(true, Ordering::SeqCst) {
-                change(&fs);
+                change(&fs, call.path);
             }
             None
         });
@@ -108,7 +116,7 @@ fn at_every_position<T>(change: Change, act: impl Fn(&dyn Fs) -> T, mut judge: i
 
 #[test]
 fn predictions_never_read_outside_and_never_panic() {
-    for (what, change) in CHANGES {
+    for (what, change) in CHANGES.into_iter().chain(OF_ANY_OBJECT) {
         let ask = |fs: &dyn Fs| {
             let world = world(fs);
             let mut said = String::new();
@@ -131,7 +139,7 @@ fn predictions_never_read_outside_and_never_panic() {
 
 #[test]
 fn why_never_follows_what_was_swapped_in() {
-    for (what, change) in CHANGES {
+    for (what, change) in CHANGES.into_iter().chain(OF_ANY_OBJECT) {
         let ask = |fs: &dyn Fs| why(&world(fs), "s1");
         at_every_position(change, ask, |position, chain| {
             let said = format!("{:?}", chain.steps.iter().map(|step| &step.evidence).collect::<Vec<_>>());
@@ -141,19 +149,7 @@ fn why_never_follows_what_was_swapped_in() {
 }
 
 fn options() -> Options {
-    Options {
-        release: Release::V0_17,
-        depth: Depth::Full,
-        blobs: None,
-        assume_root: None,
-        as_uid: None,
-        uid: 1000,
-        jobs: Some(1),
-        now_ns: 1_700_000_000_000_000_000,
-        current_dir: "/".into(),
-        around: Surroundings::default(),
-        budget: gjc_fsck::transcript::context::budget::DEFAULT,
-    }
+    Options { jobs: Some(1), ..Options::new(Release::V0_17, 1000, 1_700_000_000_000_000_000) }
 }
 fn codes(fs: &dyn Fs) -> BTreeSet<&'static str> {
     let run = run(vec![Target::Path("/a".into())], &options(), fs, &|_| {});
@@ -169,7 +165,7 @@ fn a_check_blames_nothing_that_was_never_wrong() {
         let before = codes(&tree());
         let after = {
             let fs = tree();
-            change(&fs);
+            change(&fs, Path::new(""));
             codes(&fs)
         };
         let mut wrong: Vec<String> = Vec::new();
@@ -184,6 +180,14 @@ fn a_check_blames_nothing_that_was_never_wrong() {
     }
 }
 
+/// Whatever is looked at may move: the check ends, reads nothing outside, and invents no session.
+#[test]
+fn a_check_reads_nothing_outside_whatever_moves() {
+    for (what, change) in OF_ANY_OBJECT {
+        at_every_position(change, codes, |position, found| assert!(found.len() < 50, "{what} at {position}: {found:?}"));
+    }
+}
+
 /// The same on a real file system, against a thread that never stops moving things.
 #[test]
 fn two_hundred_real_rounds() {
@@ -194,12 +198,10 @@ fn two_hundred_real_rounds() {
     let canonical = Identity { platform: Platform::Posix, canonical_path: workspace.to_string_lossy().into_owned() };
     let (agent, outside) = (root.join("agent"), root.join("outside"));
     let scope = agent.join("sessions").join(canonical.directory_name());
-    let body = |id: &str| text(id).replace("\"/ws\"", &format!("\"{}\"", workspace.display()));
     write(&workspace.join("keep"), b"");
     for (directory, id) in [(&scope, "s1"), (&outside, "secret")] {
-        write(&directory.join(".gjc-managed-session-scope.v2.json"), &canonical_text(&canonical));
-        write(&directory.join(NAME), body(id).as_bytes());
-        write(&directory.join(".gjc-managed-session-internal/tombstones/keep"), b"");
+        let body = clean::transcript(id, &workspace.to_string_lossy(), "");
+        plant(directory, &clean::scope(&canonical, [(NAME, body.as_str())])).unwrap();
     }
     let stop = AtomicBool::new(false);
     std::thread::scope(|threads| {

@@ -8,11 +8,11 @@
     reason = "a test builds its own trees and tells how long it took"
 )]
 
-use gjc_fsck::agent::binding::canonical_text;
 use gjc_fsck::agent::identity::{Identity, Platform};
-use gjc_fsck::agent::legacy::Surroundings;
-use gjc_fsck::check::run::{Depth, Options, Run, Target, run};
+use gjc_fsck::check::run::{Options, Run, Target, run};
+use gjc_fsck::corpus::clean;
 use gjc_fsck::finding::Release;
+use gjc_fsck::fsys::plant::plant;
 use gjc_fsck::fsys::{Fs, Real};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -36,19 +36,8 @@ impl Agent {
         std::fs::create_dir(&workspace).unwrap();
         let identity = Identity { platform: Platform::Posix, canonical_path: workspace.to_string_lossy().into_owned() };
         let scope = root.join("agent/sessions").join(identity.directory_name());
-        for role in ["locks", "receipts", "tombstones"] {
-            std::fs::create_dir_all(scope.join(".gjc-managed-session-internal").join(role)).unwrap();
-        }
-        let agent = Agent { _folder: folder, root, scope, workspace };
-        agent.file(".gjc-managed-session-scope.v2.json", &canonical_text(&identity));
-        for directory in ["agent", "agent/sessions"].map(|name| agent.root.join(name)).iter().chain([&agent.scope]) {
-            private(directory, 0o700);
-        }
-        let internal = agent.scope.join(".gjc-managed-session-internal");
-        for directory in [internal.clone(), internal.join("locks"), internal.join("receipts"), internal.join("tombstones")] {
-            private(&directory, 0o700);
-        }
-        agent
+        plant(&scope, &clean::scope(&identity, [])).unwrap();
+        Agent { _folder: folder, root, scope, workspace }
     }
     fn file(&self, name: &str, bytes: &[u8]) {
         let path = self.scope.join(name);
@@ -56,19 +45,7 @@ impl Agent {
         private(&path, 0o600);
     }
     fn checked(&self) -> (Run, Duration) {
-        let options = Options {
-            release: Release::V0_17,
-            depth: Depth::Full,
-            blobs: None,
-            assume_root: None,
-            as_uid: None,
-            uid: rustix::process::geteuid().as_raw(),
-            jobs: None,
-            now_ns: i128::MAX / 4,
-            current_dir: "/".into(),
-            around: Surroundings::default(),
-            budget: gjc_fsck::transcript::context::budget::DEFAULT,
-        };
+        let options = Options::new(Release::V0_17, rustix::process::geteuid().as_raw(), i128::MAX / 4);
         let begin = Instant::now();
         let run = run(vec![Target::Path(self.root.join("agent"))], &options, &Real, &|_| {});
         (run, begin.elapsed())
@@ -91,12 +68,8 @@ fn fifty_thousand_transcripts_in_one_scope() {
     let agent = Agent::new();
     for n in 0..TRANSCRIPTS {
         let id = format!("{n:08x}-0000-7000-8000-000000000000");
-        let text = format!(
-            "{{\"type\":\"session\",\"version\":5,\"starredPatchVersion\":1,\"id\":\"{id}\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"{}\"}}\n\
-             {{\"type\":\"message\",\"id\":\"e0000001\",\"parentId\":null,\"timestamp\":\"2026-01-01T00:00:01.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"hello\",\"timestamp\":1767225601000}}}}\n",
-            agent.workspace.display()
-        );
-        agent.file(&format!("2026-01-01T00-00-00-000Z_{id}.jsonl"), text.as_bytes());
+        let text = clean::transcript(&id, &agent.workspace.to_string_lossy(), "");
+        agent.file(&clean::name(&id), text.as_bytes());
     }
     let (run, took) = agent.checked();
     within(4, took, &format!("{TRANSCRIPTS} transcripts"));

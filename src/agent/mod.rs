@@ -20,6 +20,7 @@ pub mod record;
 pub mod replacement_receipt;
 pub mod residue;
 pub mod security;
+pub mod sidecar;
 pub mod tombstone;
 pub mod walk;
 pub mod why;

@@ -298,6 +298,22 @@ mod tests {
     }
 
     #[test]
+    fn what_fails_first_survives_a_failing_close_and_a_lone_failing_close_is_told() {
+        let fs = Memory::new();
+        fs.file("/d/a", b"");
+        let errno = |fails: &'static str| {
+            let inject = Inject::new(&fs, |call| match (call.op, call.phase) {
+                (op, Phase::Before) if op == fails => Some(Errno::IO),
+                ("close", Phase::Before) => Some(Errno::BADF),
+                _ => None,
+            });
+            list(&inject, Path::new("/d"), &Limits::default()).unwrap_err().errno
+        };
+        assert_eq!((errno("opendir"), errno("fstat")), (Errno::IO, Errno::IO));
+        assert_eq!(errno("nothing"), Errno::BADF);
+    }
+
+    #[test]
     fn a_directory_swapped_for_a_link_while_it_is_read_leads_nowhere() {
         let fs = Memory::new();
         fs.file("/d/mine", b"");

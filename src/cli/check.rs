@@ -87,17 +87,15 @@ fn target(path: &Path) -> Target {
 pub(super) fn options(depth: Depth, console: &Console) -> run::Options {
     let (options, environment) = (&console.options, &console.environment);
     run::Options {
-        release: options.gjc,
         depth,
         blobs: options.blobs.clone(),
         assume_root: options.assume_root.clone(),
         as_uid: options.as_uid,
-        uid: environment.uid,
         jobs: options.jobs.map(usize::from),
-        now_ns: environment.now_ns(),
         current_dir: environment.current_dir.clone(),
         around: environment.surroundings(&Real),
         budget: super::transcript::budget(console),
+        ..run::Options::new(options.gjc, environment.uid, environment.now_ns())
     }
 }
 

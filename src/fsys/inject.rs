@@ -208,6 +208,44 @@ mod tests {
         (opened.load(Ordering::SeqCst), closed.load(Ordering::SeqCst))
     }
 
+    /// Wherever a descriptor is read: what fails first is told, whatever closing answers; a close that fails alone is told too.
+    #[test]
+    fn the_first_failure_survives_a_failing_close() {
+        type Reader = fn(&dyn Fs) -> Option<Errno>;
+        let readers: [(&str, &[&str], Reader); 4] = [
+            ("capture", &["lstat", "open", "fstat", "read"], |fs| {
+                match crate::fsys::capture(fs, Path::new("/d/f"), crate::fsys::Bound::Ceiling(9)) {
+                    Err(crate::fsys::Refusal::Failed(error)) => Some(error.errno),
+                    _ => None,
+                }
+            }),
+            ("hash", &["open", "read"], |fs| crate::fsys::hash_file(fs, Path::new("/d/f")).err().map(|error| error.errno)),
+            ("list", &["opendir", "readdir"], |fs| fs.list(Path::new("/d")).err().map(|error| error.errno)),
+            ("derive", &["opendir", "fstat", "lstat"], |fs| {
+                let derived = Authority::derive(fs, Path::new("/d"), |directory, _| directory.lstat(OsStr::new("f")));
+                match derived {
+                    Ok((authority, _)) => authority.release().err().map(|error| error.errno),
+                    Err(error) => Some(error.errno),
+                }
+            }),
+        ];
+        let fs = Memory::new();
+        fs.file("/d/f", b"x");
+        for (name, steps, read) in readers {
+            for step in steps {
+                let both = Inject::new(&fs, |call| match (call.op, call.phase) {
+                    (op, Phase::Before) if op == *step => Some(Errno::IO),
+                    ("close", Phase::Before) => Some(Errno::BADF),
+                    _ => None,
+                });
+                assert_eq!(read(&both), Some(Errno::IO), "{name}: {step} fails, then closing");
+            }
+            let close = Inject::new(&fs, |call| (call.op == "close" && call.phase == Phase::Before).then_some(Errno::BADF));
+            assert_eq!(read(&close), Some(Errno::BADF), "{name}: closing alone fails");
+            assert_eq!(read(&fs), None, "{name}: nothing fails");
+        }
+    }
+
     #[test]
     fn a_derived_authority_is_released_exactly_once() {
         let fs = Memory::new();
@@ -245,10 +283,12 @@ mod tests {
     }
 
     #[test]
-    fn a_symlink_is_no_authority() {
+    fn a_symlink_is_no_authority_also_when_it_leads_to_the_same_object() {
         let fs = Memory::new();
         fs.directory("/d");
         fs.symlink("/l", "d");
+        let (own, named) = (fs.lstat(Path::new("/d")).unwrap(), fs.stat(Path::new("/l")).unwrap());
+        assert_eq!(own.object(), named.object());
         let refused = Authority::derive(&fs, Path::new("/l"), |_, _| Ok(())).map(|_| ()).unwrap_err();
         assert_eq!(refused.errno, Errno::LOOP);
     }

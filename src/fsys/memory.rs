@@ -4,6 +4,7 @@
 //! make missing parent directories (0700). Every change moves an internal clock by one nanosecond.
 
 use super::errno::NO_ATTRIBUTE;
+use super::plant::Plant;
 use super::{Acl, Directory, Entries, Entry, Errno, Error, File, Fs, Kind, Meta, Result};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -292,6 +293,23 @@ impl Memory {
             && let Some(node) = tree.nodes.get_mut(&ino)
         {
             node.acl[acl as usize] = answer;
+        }
+    }
+    /// Makes everything of `plants` below `root`.
+    pub fn plant(&self, root: impl AsRef<Path>, plants: &[Plant]) {
+        for plant in plants {
+            match plant {
+                Plant::Directory { path, mode } => {
+                    let at = root.as_ref().join(path);
+                    self.directory(&at);
+                    self.chmod(at, *mode);
+                }
+                Plant::File { path, mode, bytes } => {
+                    let at = root.as_ref().join(path);
+                    self.file(&at, bytes);
+                    self.chmod(at, *mode);
+                }
+            }
         }
     }
     /// Every path of the tree with its facts, sorted: to prove that nothing changed.

@@ -292,6 +292,19 @@ mod tests {
     }
 
     #[test]
+    fn descriptors_are_close_on_exec() {
+        use rustix::io::{FdFlags, fcntl_getfd};
+        let (_temp, root) = tree();
+        let file = open_without_links(&root.join("d/f"), READ).unwrap();
+        let directory = open_without_links(&root.join("d"), READ_DIRECTORY).unwrap();
+        let below = open_name(directory.as_fd(), OsStr::new("f"), READ).unwrap();
+        let walked = open_by_components(&root.join("d/f"), READ).unwrap();
+        for fd in [&file, &directory, &below, &walked] {
+            assert!(fcntl_getfd(fd).unwrap().contains(FdFlags::CLOEXEC));
+        }
+    }
+
+    #[test]
     fn a_fifo_without_writer_does_not_hang() {
         let (_temp, root) = tree();
         let fifo = Real.open(&root.join("d/fifo")).unwrap();

@@ -3,12 +3,12 @@
 use crate::tree::Tree;
 use crate::trees_suite;
 use gjc_fsck::agent::identity::{Identity, Platform};
-use gjc_fsck::agent::layout::{BINDING, INTERNAL, LOCKS, RECEIPTS, TOMBSTONES};
+use gjc_fsck::agent::layout::TOMBSTONES;
 use gjc_fsck::agent::replacement_receipt::{self, FileIdentity, Receipt};
 use gjc_fsck::agent::tombstone::{self, History};
-use gjc_fsck::agent::{binding, legacy};
 use gjc_fsck::check;
-use gjc_fsck::check::run::{Depth, Run, Target};
+use gjc_fsck::check::run::{Run, Target};
+use gjc_fsck::corpus::clean;
 use gjc_fsck::finding::{Collected, Finding, Place, Release};
 use gjc_fsck::fsys::Memory;
 use gjc_fsck::json::{JsStr, Value, stringify};
@@ -152,24 +152,9 @@ fn checked(name: &str, bytes: impl Fn(&str) -> Vec<u8>, release: Release) -> Run
     let identity = Identity { platform: Platform::Posix, canonical_path: "/ws".into() };
     let scope = format!("/a/sessions/{}", identity.directory_name());
     fs.directory("/ws");
-    fs.file(format!("{scope}/{BINDING}"), &binding::canonical_text(&identity));
-    for protocol in [LOCKS, RECEIPTS, TOMBSTONES] {
-        fs.directory(format!("{scope}/{INTERNAL}/{protocol}"));
-    }
+    fs.plant(&scope, &clean::scope(&identity, []));
     fs.file(format!("{scope}/{name}"), &bytes(&scope));
-    let options = check::run::Options {
-        release,
-        depth: Depth::Full,
-        blobs: None,
-        assume_root: None,
-        as_uid: None,
-        uid: 1000,
-        jobs: Some(1),
-        now_ns: 1_700_000_000_000_000_000,
-        current_dir: "/".into(),
-        around: legacy::Surroundings::default(),
-        budget: gjc_fsck::transcript::context::budget::DEFAULT,
-    };
+    let options = check::run::Options { jobs: Some(1), ..check::run::Options::new(release, 1000, 1_700_000_000_000_000_000) };
     check::run(vec![Target::Path("/a".into())], &options, &fs, &|_| {})
 }
 
@@ -240,8 +225,7 @@ impl Deleted {
 }
 
 fn recorded(name: &str) -> Tree {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/vectors/trees/{name}.json"));
-    Tree::of_case(&serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap())
+    Tree::of_case(&trees_suite::case_of(name))
 }
 
 fn edit(path: &Path, change: impl FnOnce(&mut serde_json::Value)) {

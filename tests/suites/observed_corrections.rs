@@ -3,27 +3,17 @@
 
 use crate::trees_suite::{case_of, holds};
 use crate::{tree, trees_suite};
-use gjc_fsck::agent::legacy::Surroundings;
-use gjc_fsck::check::run::{Depth, Options, Target, run};
+use gjc_fsck::check::run::{Target, run};
 use gjc_fsck::finding::Release;
 use gjc_fsck::fsys::Real;
+use serde_json::{Value, json};
 
 /// Codes that checking a recorded tree gives, once each.
 fn codes(name: &str) -> Vec<&'static str> {
-    let tree = tree::Tree::of_case(&case_of(name));
-    let options = Options {
-        release: Release::V0_15,
-        depth: Depth::Full,
-        blobs: None,
-        assume_root: None,
-        as_uid: None,
-        uid: rustix::process::geteuid().as_raw(),
-        jobs: Some(1),
-        now_ns: i128::from(tree::now_ms()) * 1_000_000,
-        current_dir: "/".into(),
-        around: Surroundings::default(),
-        budget: gjc_fsck::transcript::context::budget::DEFAULT,
-    };
+    codes_in(&tree::Tree::of_case(&case_of(name)))
+}
+fn codes_in(tree: &tree::Tree) -> Vec<&'static str> {
+    let options = tree::checking(Release::V0_15, 1);
     let run = run(vec![Target::Path(tree.root.join("agent"))], &options, &Real, &|_| {});
     run.findings.iter().map(|finding| finding.code.name).collect()
 }
@@ -37,6 +27,21 @@ fn silent(name: &str, code: &str) {
     let found = codes(name);
     assert!(!found.contains(&code), "{name}: {code} is among {found:?}");
 }
+
+/// What is predicted for a recorded tree, some text of its recipe replaced, whatever was recorded for it.
+#[track_caller]
+fn asked(name: &str, (from, to): (&str, &str), ask: Value) -> (String, String) {
+    let recipe = case_of(name).to_string();
+    assert!(from.is_empty() || recipe.contains(from), "{name}: the change changes something: {from}");
+    let case: Value = serde_json::from_str(&if from.is_empty() { recipe } else { recipe.replace(from, to) }).unwrap();
+    let answer = trees_suite::answer(&tree::Tree::of_case(&case), &ask, Release::V0_15);
+    let text = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
+    (text("kind"), text("code"))
+}
+fn said(kind: &str, code: &str) -> (String, String) {
+    (kind.to_owned(), code.to_owned())
+}
+const AS_RECORDED: (&str, &str) = ("", "");
 
 #[test]
 fn point_01_a_migration_that_stopped_with_detached_artifacts_never_finishes() {
@@ -58,6 +63,10 @@ fn point_02_a_deleted_copy_with_its_receipt_cannot_be_migrated_again() {
 fn point_03_a_dangling_symlink_at_the_destination_is_a_durability_failure() {
     holds(&["migration-destination-symlink-dangling"]);
     tells("migration-destination-symlink-dangling", "destination_conflict");
+    // Behind the link stands another file.
+    let open = json!({ "op": "open", "cwd": "ws/a", "session": "s1" });
+    let existing = asked("migration-destination-symlink-dangling", ("{{root}}/nowhere", "{{root}}/agent"), open);
+    assert_eq!(existing, said("error", "destination_conflict"));
 }
 #[test]
 fn point_04_an_invalid_replacement_receipt_blocks_only_mutations_through_the_store() {
@@ -99,15 +108,30 @@ fn point_09_the_tombstone_is_published_before_the_artifacts_are_checked() {
 fn point_10_a_changed_session_of_an_unfinished_tombstone_is_listed_and_does_not_open() {
     holds(&["tombstone-grew-after-retirement-reconcile", "cleanup-pending-gap"]);
     tells("tombstone-grew-after-retirement-reconcile", "retired_session_changed");
+    let open = |session: &str| json!({ "op": "open", "cwd": "ws/a", "session": session });
+    assert_eq!(asked("tombstone-grew-after-retirement-reconcile", AS_RECORDED, open("s1")), said("error", "binding_invalid"));
+    assert_eq!(asked("cleanup-pending-gap", AS_RECORDED, open("s2")), said("opened", ""), "a session of another id opens");
 }
 #[test]
 fn point_11_the_listing_and_the_resuming_code_read_tombstones_differently() {
     holds(&["tombstone-target-provenance-other", "tombstone-target-outside-root", "tombstone-target-null"]);
     tells("tombstone-target-provenance-other", "managed_gc_protocol_tombstone_invalid");
+    // The other way round: a target whose cwd is spelled differently is visible, and the next asynchronous prepare deletes it.
+    let spelled = (r#"\"sessionId\":\"s1\",\"cwd\":\"{{root}}/ws/a\",\"provenance\""#, r#"\"sessionId\":\"s1\",\"cwd\":\"{{root}}/./ws/a\",\"provenance\""#);
+    let case = case_of("tombstone-retired-present").to_string();
+    let tree = tree::Tree::of_case(&serde_json::from_str(&case.replace(spelled.0, spelled.1)).unwrap());
+    let ask = |ask: Value| trees_suite::answer(&tree, &ask, Release::V0_15);
+    let listed = ask(json!({ "op": "list", "cwd": "ws/a" }));
+    assert!(listed["owned"].as_array().unwrap().iter().any(|owned| owned["sessionId"] == "s1"), "{listed}");
+    assert_eq!(ask(json!({ "op": "reconcile", "cwd": "ws/a" }))["kind"], "resolved");
+    assert!(codes_in(&tree).contains(&"retired_session_listed"), "{:?}", codes_in(&tree));
 }
 #[test]
 fn point_12_dot_dot_is_resolved_physically() {
     holds(&["security-workspace-dot-dot-symlink", "transcript-cwd-dot-segments"]);
+    let resolve = |cwd: &str| asked("healthy-one-scope", AS_RECORDED, json!({ "op": "resolve", "cwd": cwd }));
+    assert_eq!(resolve("ws/a/../a"), said("resolved", ""));
+    assert_eq!(resolve("ws/x/../a"), said("error", "cwd_missing"), "the kernel looks for `x`");
 }
 #[test]
 fn point_13_quarantines_grow_with_every_start() {
@@ -162,4 +186,8 @@ fn point_19_a_leftover_detached_root_is_looked_at_only_with_artifacts() {
 fn point_20_an_agent_directory_that_is_a_link_to_nowhere_or_a_loop() {
     holds(&["security-agent-symlink-dangling", "security-agent-symlink-loop"]);
     tells("security-agent-symlink-dangling", "agent_dir_missing");
+    let case = json!({ "workspaces": ["ws/a"], "nodes": [{ "path": "agent", "type": "file", "text": "" }], "expect": [] });
+    let tree = tree::Tree::of_case(&case);
+    let answer = trees_suite::answer(&tree, &json!({ "op": "resolve", "cwd": "ws/a" }), Release::V0_15);
+    assert_eq!((answer["code"].as_str(), answer.get("classification")), (Some("sessions_root_unavailable"), None), "{answer}");
 }

@@ -2,6 +2,8 @@
 //! to 4): nodes, placeholders, and what an `apply` question does.
 
 use gjc_fsck::agent::identity::{Identity, Platform};
+use gjc_fsck::check::run::Options;
+use gjc_fsck::finding::Release;
 use gjc_fsck::fsys::host::Observation;
 use gjc_fsck::fsys::host::{Liveness, ThisHost};
 use rustix::fs::{CWD, FileType, Mode, XattrFlags, mknodat, setxattr};
@@ -291,6 +293,20 @@ impl Tree {
 /// Milliseconds since 1970.
 pub fn now_ms() -> u64 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+}
+
+/// The folder of the recorded cases; `GJC_FSCK_VECTORS` names the one above it.
+#[allow(dead_code, reason = "not every suite that builds trees reads all of them")]
+pub fn recorded() -> PathBuf {
+    let vectors =
+        std::env::var_os("GJC_FSCK_VECTORS").map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors"), PathBuf::from);
+    vectors.join("trees")
+}
+
+/// A check now, by this user, with so many threads.
+#[allow(dead_code, reason = "not every suite that builds trees checks them")]
+pub fn checking(release: Release, jobs: usize) -> Options {
+    Options { jobs: Some(jobs), ..Options::new(release, rustix::process::geteuid().as_raw(), i128::from(now_ms()) * 1_000_000) }
 }
 
 /// All strings inside a JSON value.

@@ -1,7 +1,7 @@
 //! The suite `trees`: each case is materialised and asked; what gjc 0.15.0 answered must be predicted, up to and including
 //! the first question that changed the tree. Where a case says what the newest release does, that is asked too.
 
-use crate::tree::{Tree, now_ms};
+use crate::tree::{Tree, now_ms, recorded};
 use gjc_fsck::agent::candidates::{ListError, Listing};
 use gjc_fsck::agent::legacy::{PathRules, Surroundings};
 use gjc_fsck::agent::predict::{self, Deleted, Policy, Refused};
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Runs every case in parallel, prints `trees passed/total`, and fails unless all hold.
 pub fn run() {
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder())
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(recorded())
         .expect("the folder trees")
         .map(|entry| entry.expect("readable").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
@@ -49,13 +49,6 @@ pub fn run() {
     println!("trees {passed}/{}", paths.len());
     assert!(!paths.is_empty(), "trees has no case");
     assert_eq!(passed, paths.len(), "trees: not every case holds");
-}
-
-/// The folder of the cases.
-fn folder() -> PathBuf {
-    let vectors =
-        std::env::var_os("GJC_FSCK_VECTORS").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/vectors"), PathBuf::from);
-    vectors.join("trees")
 }
 
 fn case(path: &Path) -> Result<(), String> {
@@ -325,13 +318,13 @@ fn entries(tree: &Tree, path: &str) -> Vec<String> {
 
 /// One recorded case.
 pub fn case_of(name: &str) -> Value {
-    let path = folder().join(format!("{name}.json"));
+    let path = recorded().join(format!("{name}.json"));
     serde_json::from_slice(&std::fs::read(path).expect("readable")).expect("a case is JSON")
 }
 
 /// Fails unless every one of these cases holds.
 #[track_caller]
 pub fn holds(names: &[&str]) {
-    let wrong: Vec<String> = names.iter().filter_map(|name| case(&folder().join(format!("{name}.json"))).err()).collect();
+    let wrong: Vec<String> = names.iter().filter_map(|name| case(&recorded().join(format!("{name}.json"))).err()).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -19,7 +19,7 @@ pub use resume::{Cleanup, PendingTarget, Resumption, pending_targets};
 use super::binding;
 use super::security::{self, Need};
 use super::world::{Scope, World};
-use crate::fsys::{Errno, Kind};
+use crate::fsys::{Errno, Fs, Kind};
 use std::path::{Path, PathBuf};
 
 /// Where an operation stopped.
@@ -205,7 +205,7 @@ pub fn picker(world: &World<'_>, cwd: &Path) -> Vec<Shown> {
     let owned = resolve(world, cwd).ok().and_then(|scope| list(world, &scope).ok());
     let paths = owned.iter().flat_map(|listing| &listing.owned).map(|listed| listed.candidate.path.clone());
     let mut by_id: indexmap::IndexMap<crate::json::JsString, Shown> = indexmap::IndexMap::new();
-    for path in paths.chain(project_transcripts(world, cwd).files) {
+    for path in paths.chain(project_transcripts(world.fs, &world.current_dir.join(cwd)).files) {
         let Some(shown) = shown(world, path) else { continue };
         match by_id.get_mut(shown.id.as_bytes()) {
             // Only a strictly newer one replaces.
@@ -252,9 +252,9 @@ pub const PROJECT_FILES: usize = 1_000;
 
 /// Walks `<cwd>/.gjc`, which must be a real directory: names that begin with a dot and symlinks are skipped; a `*.jsonl` file
 /// counts directly in `.gjc`, in a directory `agent-session`, or below a directory `sessions`.
-pub fn project_transcripts(world: &World<'_>, cwd: &Path) -> ProjectTranscripts {
+pub fn project_transcripts(fs: &dyn Fs, cwd: &Path) -> ProjectTranscripts {
     let mut found = ProjectTranscripts::default();
-    let Ok(cwd) = world.fs.realpath(&world.current_dir.join(cwd)) else { return found };
+    let Ok(cwd) = fs.realpath(cwd) else { return found };
     let root = cwd.join(".gjc");
     let mut pending = vec![(root.clone(), false)];
     let mut entered = 0;
@@ -264,7 +264,7 @@ pub fn project_transcripts(world: &World<'_>, cwd: &Path) -> ProjectTranscripts 
             break;
         }
         entered += 1;
-        let Ok(entries) = world.fs.list(&directory) else { continue };
+        let Ok(entries) = fs.list(&directory) else { continue };
         let accepted = directory == root || below_sessions || directory.file_name().is_some_and(|name| name == "agent-session");
         for entry in entries {
             let name = entry.name.as_encoded_bytes();
@@ -272,7 +272,7 @@ pub fn project_transcripts(world: &World<'_>, cwd: &Path) -> ProjectTranscripts 
             if name.starts_with(b".") {
                 continue;
             }
-            match entry.kind.or_else(|| world.fs.lstat(&path).ok().map(|meta| meta.kind)) {
+            match entry.kind.or_else(|| fs.lstat(&path).ok().map(|meta| meta.kind)) {
                 Some(Kind::Directory) => pending.push((path, below_sessions || name == b"sessions")),
                 Some(Kind::File) if accepted && super::layout::is_transcript_name(name) => {
                     if found.files.len() >= PROJECT_FILES {

@@ -1,18 +1,22 @@
-//! The area *artifact* of spec 05: artifact directories beside transcripts (spec 02 §6.6; spec 04 §6).
+//! The area *artifact* of spec 05: artifact directories beside transcripts (spec 02 §6.6; spec 04 §6), and what transcripts say
+//! of artifacts and of the file they were imported from.
 
 pub mod codes;
+pub mod provenance;
+pub mod references;
 
+use self::references::Reference;
 use super::quota;
 use super::record;
 use super::residue;
 use super::run::Site;
 use crate::agent::artifacts::{self, Fault, MAX_ENTRIES, MAX_FILE_BYTES, MAX_TOTAL_BYTES, Survey};
 use crate::agent::layout;
-use crate::agent::walk::{Listing, show};
-use crate::finding::{Finding, Gauge, Sink};
-use crate::fsys::{Bound, Kind};
+use crate::agent::walk::{self, Listing, Object, show};
+use crate::finding::{Finding, Gauge, Place, Sink};
+use crate::fsys::{Bound, Errno, Kind, capture};
 use crate::json::{Value, View};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Largest safe integer of JavaScript.
@@ -23,8 +27,7 @@ pub fn check(site: &Site<'_>, directory: &Listing, sink: &mut dyn Sink) {
     for object in &directory.objects {
         let name = object.bytes();
         let path = directory.path_of(object);
-        let has_transcript = directory.get(&format!("{}{}", show(&object.name), layout::TRANSCRIPT_SUFFIX)).is_some();
-        if has_transcript && !layout::is_transcript_name(name) {
+        if transcript_of(directory, object).is_some() && !layout::is_transcript_name(name) {
             tree(site, &path, sink);
         } else if object.meta.kind == Kind::Directory && !name.starts_with(b".") && !layout::is_transcript_name(name) {
             if crate::agent::residue::parse(name).is_none() {
@@ -37,6 +40,66 @@ pub fn check(site: &Site<'_>, directory: &Listing, sink: &mut dyn Sink) {
             }
         }
     }
+}
+
+/// The transcript whose artifact directory this object of a session directory would be.
+pub fn transcript_of<'l>(directory: &'l Listing, object: &Object) -> Option<&'l Object> {
+    directory.get(&format!("{}{}", show(&object.name), layout::TRANSCRIPT_SUFFIX))
+}
+
+/// What a listed transcript wants beside it: the artifacts that its tool results refer to, and no `local` directory whose files
+/// were not taken over. `id` is the id in its header.
+pub fn beside(site: &Site<'_>, transcript: &Path, id: Option<&str>, references: &[(Reference, Place)], sink: &mut dyn Sink) {
+    let root = transcript.with_extension("");
+    local(site, &root, id, sink);
+    if references.is_empty() {
+        return;
+    }
+    let objects = match walk::list(site.fs, &root, &site.limits) {
+        Ok(listing) if listing.is_complete() => listing.objects,
+        Err(error) if error.errno == Errno::NOENT => Vec::new(),
+        // What stands there instead, or cannot be read, has codes of its own.
+        _ => return,
+    };
+    for (reference, place) in references {
+        if !reference.is_among(&objects) {
+            let message = format!("No file of the artifact directory is what `{reference}` names.");
+            sink.push(Finding::new(&codes::ARTIFACT_REFERENCE_MISSING, place.clone(), message));
+        }
+    }
+}
+
+/// The marker that says what became of a legacy `local` directory (spec 04 §10.4).
+const LOCAL_MARKER: &str = ".gjc-local-legacy-migrated-v1";
+
+/// A legacy `local` directory whose files were not taken over into the temp directory.
+fn local(site: &Site<'_>, root: &Path, id: Option<&str>, sink: &mut dyn Sink) {
+    let is_directory = |path: &Path| site.fs.lstat(path).is_ok_and(|meta| meta.kind == Kind::Directory);
+    let local = root.join("local");
+    if !is_directory(root) || !is_directory(&local) {
+        return;
+    }
+    let temp = Some(site.around.temp_real.as_str()).filter(|temp| !temp.is_empty() && site.assumed_root.is_none());
+    // How gjc sanitises an id is not told: an id of these characters needs none.
+    let plain = |id: &&str| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    let state = match (temp, id.filter(plain)) {
+        (None, _) => "the temp directory in which that is recorded is not known".to_owned(),
+        (_, None) => "where that is recorded for an id like this is not known".to_owned(),
+        (Some(temp), Some(id)) => {
+            let marker = Path::new(temp).join("gjc-local").join(id).join(LOCAL_MARKER);
+            match capture(site.fs, &marker, Bound::Prefix(64)) {
+                Ok(marker) => match marker.bytes.trim_ascii_end() {
+                    b"verified" | b"absent" => return,
+                    b"cleanup_pending" => "they were taken over and it is still to be removed (`cleanup_pending`)".to_owned(),
+                    other => format!("the marker says `{}`", String::from_utf8_lossy(other)),
+                },
+                Err(refusal) if refusal.is_absent() => format!("there is no marker in {}", show(marker.parent().unwrap_or(root).as_os_str())),
+                Err(refusal) => format!("the marker {refusal}"),
+            }
+        }
+    };
+    let message = format!("A legacy `local` directory; whether its files were taken over: {state}.");
+    sink.push(Finding::new(&codes::LEGACY_LOCAL_UNMIGRATED, site.place(&local), message));
 }
 
 /// One artifact tree.
@@ -60,11 +123,6 @@ fn tree(site: &Site<'_>, root: &Path, sink: &mut dyn Sink) {
     gauges(site, &survey, sink);
     numbers(site, &survey, sink);
     metadata(site, &survey, sink);
-    if survey.items.iter().any(|item| item.relative == "local" && item.meta.kind == Kind::Directory) {
-        let message =
-            "A legacy `local` directory; whether its files were taken over is recorded in the temp directory, which is not looked at.";
-        sink.push(Finding::new(&codes::LEGACY_LOCAL_UNMIGRATED, site.place(&root.join("local")), message));
-    }
 }
 
 fn gauges(site: &Site<'_>, survey: &Survey, sink: &mut dyn Sink) {
@@ -117,7 +175,8 @@ fn numbers(site: &Site<'_>, survey: &Survey, sink: &mut dyn Sink) {
 fn metadata(site: &Site<'_>, survey: &Survey, sink: &mut dyn Sink) {
     /// Metadata and selectors are short.
     const SHORT: u64 = 64 << 10;
-    let names: std::collections::BTreeSet<&str> = survey.items.iter().map(|item| item.relative.as_str()).collect();
+    let names: BTreeSet<&str> = survey.items.iter().map(|item| item.relative.as_str()).collect();
+    let generations: BTreeSet<&str> = names.iter().filter_map(|name| generation_of(name)).collect();
     for item in survey.items.iter().filter(|item| item.meta.kind == Kind::File && !item.relative.contains('/')) {
         let path = survey.root.join(&item.relative);
         let mismatch = |why: String, sink: &mut dyn Sink| {
@@ -135,7 +194,7 @@ fn metadata(site: &Site<'_>, survey: &Survey, sink: &mut dyn Sink) {
             } else if let Some(why) = differs(site, &survey.root.join(output), &value, "sizeBytes", "sha256") {
                 mismatch(why, sink);
             }
-        } else if item.meta.size <= SHORT && names.iter().any(|name| is_generation(name, &item.relative)) {
+        } else if item.meta.size <= SHORT && is_selector(&item.relative, &generations) {
             // A selector bears the logical name of an output that has managed generations.
             let Ok(Some(captured)) = record::bytes(site, &path, Bound::Prefix(SHORT), sink) else { continue };
             let value = crate::agent::candidates::parse(&captured.bytes);
@@ -157,14 +216,16 @@ fn metadata(site: &Site<'_>, survey: &Survey, sink: &mut dyn Sink) {
     }
 }
 
-/// `<prefix>.<uuid>.output` is a generation of the logical output `<prefix>` or `<prefix>.<anything>`.
-fn is_generation(name: &str, logical: &str) -> bool {
-    name.strip_suffix(".output").and_then(|rest| rest.rsplit_once('.')).is_some_and(|(prefix, uuid)| {
-        crate::json::spelling::is_uuid(uuid)
-            && logical != name
-            && (logical == prefix || logical.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('.')))
-            && !logical.ends_with(".output")
-    })
+/// What a managed generation of an output, `<prefix>.<uuid>.output`, is a generation of.
+fn generation_of(name: &str) -> Option<&str> {
+    let (prefix, uuid) = name.strip_suffix(".output")?.rsplit_once('.')?;
+    crate::json::spelling::is_uuid(uuid).then_some(prefix)
+}
+
+/// Whether a name is the logical name of an output that has generations: `<prefix>`, or `<prefix>.` and anything.
+fn is_selector(name: &str, generations: &BTreeSet<&str>) -> bool {
+    let prefixes = name.match_indices('.').map(|(at, _)| name.get(..at).unwrap_or(name)).chain([name]);
+    !name.ends_with(".output") && prefixes.into_iter().any(|prefix| generations.contains(prefix))
 }
 
 /// Why a file is not of the recorded size and hash.

@@ -4,8 +4,11 @@
 pub mod codes;
 
 use super::patch::TitlePatch;
+use super::run::Site;
+use crate::agent::predict::{PROJECT_DIRECTORIES, PROJECT_FILES, project_transcripts};
 use crate::finding::{Finding, Sink};
 use crate::json::text::wtf8_lossy;
+use std::path::Path;
 
 /// Files of at most this many bytes show their unpatched title in the recent list (spec 04 §2.3).
 const PREFIX: u64 = 4096;
@@ -17,4 +20,14 @@ pub fn recent_title(size: u64, title: Option<&[u8]>, patch: Option<&TitlePatch>,
     let old = title.map_or("no title".to_owned(), |title| format!("`{}`", shown(title)));
     let message = format!("The file has {size} bytes, so the recent list shows {old} where the picker shows `{}`.", shown(&patch.title));
     sink.push(Finding::new(&codes::RECENT_TITLE_STALE, patch.place.clone(), message));
+}
+
+/// Reports a workspace whose `.gjc` holds more than the picker's walk takes (spec 04 §2.9).
+pub fn project_scan(site: &Site<'_>, workspace: &Path, sink: &mut dyn Sink) {
+    if project_transcripts(site.fs, workspace).limited {
+        let message = format!(
+            "It holds more than the {PROJECT_DIRECTORIES} directories or {PROJECT_FILES} transcripts that a listing takes from a project."
+        );
+        sink.push(Finding::new(&codes::PROJECT_SCAN_LIMIT, site.place(&workspace.join(".gjc")), message));
+    }
 }

@@ -4,15 +4,17 @@
 
 pub mod codes;
 
+use super::record;
 use super::run::Site;
 use crate::agent::layout::{self, SessionsName, sessions_name};
 use crate::agent::residue::{self, DeleteOwner, RecoveryFormat, Residue};
+use crate::agent::sidecar::{self, Stale};
 use crate::agent::walk::{self, Listing, Object};
 use crate::finding::{Code, Finding, Sink};
 use crate::fsys::host::{Liveness, Signal};
-use crate::fsys::{Bound, Kind};
+use crate::fsys::{Bound, Kind, Meta};
 use crate::json::View;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 const MINUTE_NS: i128 = 60 * 1_000_000_000;
@@ -36,7 +38,7 @@ pub enum Place {
     Legacy,
     /// A folder of transcripts outside managed storage: orphaned backups are restored by its next listing.
     Folder,
-    /// An artifact tree.
+    /// The root of an artifact tree; what its directories hold is the session's own affair.
     Artifacts,
     /// `locks/`, `receipts/` or `tombstones/`: their areas judge the names.
     Protocol,
@@ -238,8 +240,8 @@ fn is_explained(listing: &Listing, object: &Object, place: Place) -> bool {
             beside || layout::is_transcript_name(name) || reserved.iter().any(|r| r.as_bytes() == name)
         }
         Place::Artifacts => {
-            // Names of spec 04 §6.1, and whatever stands below a directory of them.
-            name.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
+            // Names of spec 04 §6.1. One that is no UTF-8 has a code of its own.
+            std::str::from_utf8(name).is_err() || name.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
         }
     }
 }
@@ -274,6 +276,75 @@ pub fn recovery(site: &Site<'_>, listing: &Listing, sink: &mut dyn Sink) {
     }
 }
 
+/// The sidecars of the transcripts of a directory: siblings, and those in artifact directories (spec 04 §10.2).
+pub fn sidecars(site: &Site<'_>, listing: &Listing, sink: &mut dyn Sink) {
+    for transcript in listing.objects.iter().filter(|object| object.is_transcript_name() && object.meta.kind == Kind::File) {
+        let path = listing.path_of(transcript);
+        let name = walk::show(&transcript.name);
+        let sibling = format!("{name}{}", sidecar::SIBLING);
+        if [sidecar::COMMIT, sidecar::TAIL, sidecar::INDEX].iter().any(|part| listing.get(&format!("{sibling}{part}")).is_some()) {
+            sidecar(site, &listing.path, &sibling, (&path, &transcript.meta), sink);
+        }
+        let artifacts = listing.get(name.strip_suffix(layout::TRANSCRIPT_SUFFIX).unwrap_or(&name));
+        if let Some(artifacts) = artifacts.filter(|object| object.meta.kind == Kind::Directory) {
+            sidecar(site, &listing.path_of(artifacts), sidecar::STEM, (&path, &transcript.meta), sink);
+        }
+    }
+}
+
+/// One sidecar, whose files begin with `stem`, of a transcript.
+fn sidecar(site: &Site<'_>, directory: &Path, stem: &str, transcript: (&Path, &Meta), sink: &mut dyn Sink) {
+    /// A longer tail is not looked at: the commit record is judged alone.
+    const TAIL_BYTES: u64 = 32 << 20;
+    let path = |part: &str| directory.join(format!("{stem}{part}"));
+    let is_file = |part: &str| site.fs.lstat(&path(part)).is_ok_and(|meta| meta.kind == Kind::File);
+    let read = |part: &str, most: u64, sink: &mut dyn Sink| record::bytes(site, &path(part), Bound::Ceiling(most), sink);
+    let judged = if is_file(sidecar::COMMIT) {
+        match read(sidecar::COMMIT, sidecar::COMMIT_BYTES, sink) {
+            Err(size) => Err(Stale::CommitTooLarge(size)),
+            // It was told why it could not be read.
+            Ok(None) => return,
+            Ok(Some(commit)) => {
+                let tail = if is_file(sidecar::TAIL) { read(sidecar::TAIL, TAIL_BYTES, sink).ok().flatten() } else { None };
+                let tail = tail.map(|tail| tail.bytes);
+                sidecar::judge(&commit.bytes, tail.as_deref(), transcript.1, site.assumed_root.is_some())
+            }
+        }
+    } else if is_file(sidecar::TAIL) || is_file(sidecar::INDEX) {
+        Err(Stale::Uncommitted)
+    } else {
+        return;
+    };
+    if let Err(why) = judged {
+        let finding = Finding::new(&codes::SIDECAR_STALE, site.place(&path(sidecar::COMMIT)), format!("gjc builds it anew: {why}."));
+        sink.push(finding.related("transcript", site.place(transcript.0)));
+    }
+}
+
+/// What finished and interrupted removals left below `.task-artifact-owners` (spec 03 §10, §18): one finding an owner.
+pub fn owners(site: &Site<'_>, path: &Path, sink: &mut dyn Sink) {
+    let is_residue = |name: &[u8]| name.starts_with(b".gjc-") || name.starts_with(b".pi-tree-detached-");
+    let owners = match walk::list(site.fs, path, &site.limits) {
+        Ok(owners) => owners,
+        Err(error) => return super::operational::unreadable(site, &error, sink),
+    };
+    for owner in &owners.objects {
+        let below = owners.path_of(owner);
+        let mut names = u64::from(is_residue(owner.bytes()) || owner.bytes().ends_with(b".removing"));
+        if owner.meta.kind == Kind::Directory {
+            let enter = |_: &Listing, _: &Object| true;
+            let count = |listing: Listing| names += listing.objects.iter().filter(|object| is_residue(object.bytes())).count() as u64;
+            for trouble in walk::tree(site.fs, &below, &site.limits, enter, count) {
+                super::operational::trouble(site, &trouble, sink);
+            }
+        }
+        if names > 0 {
+            let message = format!("{names} {} that removals left: evidence, never swept by name.", plural(names, "name"));
+            sink.push(Finding::new(&codes::GC_RESIDUE_PRESENT, site.place(&below), message));
+        }
+    }
+}
+
 /// Caches beside the sessions (spec 04 §5.9, §10.2): instances whose owner is gone, sidecars of unknown transcripts.
 /// `transcripts` are the paths of all transcripts as gjc spells them.
 pub fn caches(site: &Site<'_>, cache_root: &Path, transcripts: &[std::path::PathBuf], host: &dyn Liveness, sink: &mut dyn Sink) {
@@ -284,16 +355,22 @@ pub fn caches(site: &Site<'_>, cache_root: &Path, transcripts: &[std::path::Path
         real.then(|| walk::list(site.fs, &path, &site.limits).ok()).flatten()
     };
     if let Some(sidecars) = listed("sidecar-cache") {
-        let known: BTreeSet<String> = transcripts
-            .iter()
-            .map(|path| data_encoding::HEXLOWER.encode(&Sha256::digest(site.recorded(path).as_os_str().as_encoded_bytes())))
-            .map(|hex| hex.chars().take(32).collect())
-            .collect();
+        let instance = |path: &Path| {
+            let hex = data_encoding::HEXLOWER.encode(&Sha256::digest(site.recorded(path).as_os_str().as_encoded_bytes()));
+            hex.chars().take(32).collect::<String>()
+        };
+        let known: BTreeMap<String, &Path> = transcripts.iter().map(|path| (instance(path), path.as_path())).collect();
         for object in &sidecars.objects {
             let Some(hex) = object.name.to_str().and_then(|name| name.strip_prefix("s-")) else { continue };
-            if !known.contains(hex) {
+            let Some(transcript) = known.get(hex) else {
                 let message = "A sidecar of no transcript that this check saw.";
                 sink.push(Finding::new(&codes::SIDECAR_CACHE_ORPHAN, site.place(&sidecars.path_of(object)), message));
+                continue;
+            };
+            if object.meta.kind == Kind::Directory
+                && let Ok(meta) = site.fs.lstat(transcript)
+            {
+                sidecar(site, &sidecars.path_of(object), sidecar::STEM, (transcript, &meta), sink);
             }
         }
     }

@@ -125,7 +125,12 @@ fn entry(work: &Work<'_>, root: &Listing, object: &Object) -> Part {
             part
         }
         // Owners of task artifacts and the quarantine are judged by their own areas.
-        SessionsName::Reserved => part,
+        SessionsName::Reserved => {
+            if object.name == layout::TASK_ARTIFACT_OWNERS {
+                residue::owners(site, &path, &mut part);
+            }
+            part
+        }
     }
 }
 

@@ -13,7 +13,8 @@ use crate::agent::walk::{self, Listing, Object, Scope, Trouble};
 use crate::check::blob::store::References;
 use crate::check::residue::Place;
 use crate::check::{
-    artifact, binding, lock, managed, migration_receipt, operational, replacement_receipt, residue, scope, security, tombstone,
+    artifact, binding, listing as listing_area, lock, managed, migration_receipt, operational, replacement_receipt, residue, scope, security,
+    tombstone,
 };
 use crate::fsys::input::READ_CAP;
 use crate::fsys::{Errno, Error, Kind, Watched};
@@ -54,6 +55,10 @@ impl<'a> Work<'a> {
         if let Some(binding) = &binding {
             scope::workspace(site, &scope, binding, &mut part);
             self.project(binding, &mut part);
+            // A copy says nothing of the workspaces of this machine.
+            if let Some(identity) = binding.identity().filter(|_| site.assumed_root.is_none()) {
+                listing_area::project_scan(site, Path::new(&identity.canonical_path), &mut part);
+            }
         }
         security::inside_scope(site, &scope, &mut part);
         for listing in scope.listings() {
@@ -89,6 +94,7 @@ impl<'a> Work<'a> {
         let completed = tombstone::completed_residue(scope.tombstones.as_ref());
         residue::directory(site, &scope.directory, Place::Scope, &completed, part);
         residue::exclusive_locks(site, &scope.directory, site.host, part);
+        residue::sidecars(site, &scope.directory, part);
         for role in [&scope.locks, &scope.receipts, &scope.tombstones].into_iter().flatten() {
             residue::directory(site, role, Place::Protocol, &completed, part);
         }
@@ -118,6 +124,7 @@ impl<'a> Work<'a> {
         self.below(&listing, false, &mut part);
         // Deletions in a legacy directory are recorded in the scope of its workspace.
         residue::directory(&self.site, &listing, Place::Legacy, self.completed, &mut part);
+        residue::sidecars(&self.site, &listing, &mut part);
         replacement_receipt::check(&self.site, &listing, self.site.host, &mut part);
         artifact::check(&self.site, &listing, &mut part);
         if legacy {
@@ -134,6 +141,7 @@ impl<'a> Work<'a> {
         let troubles = walk::tree(self.site.fs, path, &self.site.limits, visible, |listing| {
             self.troubles(&listing.troubles, &mut part);
             residue::directory(&self.site, &listing, Place::Folder, self.completed, &mut part);
+            residue::sidecars(&self.site, &listing, &mut part);
             security::outside_scope(&self.site, &listing, &mut part);
             for object in listing.objects.iter().filter(|o| o.is_transcript_name()) {
                 if !matches!(object.meta.kind, Kind::Symlink | Kind::Directory) {
@@ -218,6 +226,7 @@ impl<'a> Work<'a> {
         for object in directory.objects.iter().filter(|o| o.meta.kind == Kind::Directory && o.name != INTERNAL) {
             let root = directory.path_of(object);
             let owned = object.name != STAGING && object.name != RECOVERY;
+            let has_transcript = artifact::transcript_of(directory, object).is_some();
             let troubles = walk::tree(
                 self.site.fs,
                 &root,
@@ -229,6 +238,13 @@ impl<'a> Work<'a> {
                     }
                     if in_scope && owned {
                         security::inside_artifacts(&self.site, &listing, part);
+                    }
+                    if owned {
+                        // Transcripts of subagents are replaced in their own directory.
+                        replacement_receipt::check(&self.site, &listing, self.site.host, part);
+                    }
+                    if owned && listing.path == root && has_transcript {
+                        residue::directory(&self.site, &listing, Place::Artifacts, self.completed, part);
                     }
                     self.troubles(&listing.troubles, part);
                     for file in listing.objects.iter().filter(|o| o.meta.kind == Kind::File) {

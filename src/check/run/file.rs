@@ -4,11 +4,12 @@ use super::refs::ReferenceScan;
 use super::{Depth, Site};
 use crate::agent::layout::{SESSIONS, SessionsName, sessions_name};
 use crate::check::blob::store::Hash;
+use crate::check::artifact::{self, references::Reference};
 use crate::check::operational::{self, codes};
 use crate::check::size;
 use crate::check::transcript::{self, Storage};
 use crate::check::tree::shared::EntryIds;
-use crate::finding::{Collected, Finding, Outcome, Sink};
+use crate::finding::{Collected, Finding, Outcome, Place, Sink};
 use crate::fsys::input::{self, Capped, READ_CAP};
 use crate::fsys::{Errno, Error, Refusal, Watched};
 use crate::json::JsStr;
@@ -28,6 +29,8 @@ pub struct Checked {
     pub parent: Option<String>,
     /// Ids of its entries.
     pub entries: EntryIds,
+    /// Artifacts that its tool results refer to.
+    pub artifacts: Vec<(Reference, Place)>,
     /// Blob references in its bytes.
     pub references: BTreeSet<Hash>,
     /// Whether all of its bytes were read.
@@ -68,13 +71,13 @@ impl Where {
 /// Checks one transcript. A file that moves while it is read is read once more; if it moves again, it is `unstable` and
 /// nothing else is said of it.
 pub fn check(site: &Site<'_>, path: &Path, at: Where) -> Checked {
-    match attempt(site, path, at) {
-        Ok(checked) => checked,
-        Err(_moved) => match attempt(site, path, at) {
-            Ok(checked) => checked,
-            Err(moved) => unstable(site, path, &moved),
-        },
+    let attempt = || attempt(site, path, at);
+    let mut checked = attempt().or_else(|_moved| attempt()).unwrap_or_else(|moved| unstable(site, path, &moved));
+    if at.listed {
+        let id = checked.outcome.as_ref().and_then(|outcome| outcome.id.as_deref());
+        artifact::beside(site, path, id, &std::mem::take(&mut checked.artifacts), &mut checked.collected);
     }
+    checked
 }
 
 /// Checks a transcript that comes as a stream: there is no file to watch.
@@ -83,7 +86,7 @@ pub fn check_stream(site: &Site<'_>, path: &Path, input: impl Read) -> Checked {
     match pass(site, path, Where::LONE, None, Capped::new(input), &mut checked.collected) {
         Ok((outcome, compared)) => {
             checked.outcome = Some(outcome);
-            (checked.parent, checked.entries) = compared;
+            compared.give(&mut checked);
             checked.read_whole = true;
         }
         Err(error) if input::is_too_large(&error) => {
@@ -127,7 +130,7 @@ fn attempt(site: &Site<'_>, path: &Path, at: Where) -> Result<Checked, Refusal> 
     match pass(site, path, at, Some(meta.size), scan, &mut checked.collected) {
         Ok((outcome, compared)) => {
             checked.outcome = Some(outcome);
-            (checked.parent, checked.entries) = compared;
+            compared.give(&mut checked);
             checked.read_whole = true;
         }
         Err(error) => {
@@ -192,6 +195,19 @@ fn verdict(site: &Site<'_>, path: &Path, answer: &'static str) -> Outcome {
     Outcome { path: site.name(path), verdicts: vec![("S", answer.into())], ..Outcome::default() }
 }
 
+/// What of a transcript is compared with other objects.
+struct Compared {
+    parent: Option<String>,
+    entries: EntryIds,
+    artifacts: Vec<(Reference, Place)>,
+}
+
+impl Compared {
+    fn give(self, checked: &mut Checked) {
+        (checked.parent, checked.entries, checked.artifacts) = (self.parent, self.entries, self.artifacts);
+    }
+}
+
 /// The transcript check proper.
 fn pass(
     site: &Site<'_>,
@@ -200,7 +216,7 @@ fn pass(
     size: Option<u64>,
     input: impl Read,
     sink: &mut dyn Sink,
-) -> std::io::Result<(Outcome, (Option<String>, EntryIds))> {
+) -> std::io::Result<(Outcome, Compared)> {
     let file_name = path.file_name().and_then(|name| name.to_str()).filter(|_| at.listed);
     let options = transcript::Options {
         storage: at.storage,
@@ -217,6 +233,6 @@ fn pass(
     let mut verdicts = outcome.verdicts;
     // One more comes from the managed listing.
     verdicts.shrink_to(verdicts.len() + 1);
-    let compared = (parent, outcome.entry_ids);
+    let compared = Compared { parent, entries: outcome.entry_ids, artifacts: outcome.artifacts };
     Ok((Outcome { path: options.path, id: outcome.id, cwd, version: outcome.version, verdicts }, compared))
 }

@@ -81,6 +81,25 @@ pub struct Options {
     pub budget: u64,
 }
 
+impl Options {
+    /// A full check for this release by this user at this time, of paths relative to `/`, told nothing else.
+    pub fn new(release: Release, uid: u32, now_ns: i128) -> Self {
+        Options {
+            release,
+            depth: Depth::Full,
+            blobs: None,
+            assume_root: None,
+            as_uid: None,
+            uid,
+            jobs: None,
+            now_ns,
+            current_dir: "/".into(),
+            around: Surroundings::default(),
+            budget: crate::transcript::context::budget::DEFAULT,
+        }
+    }
+}
+
 /// Why a check speaks for the user it speaks for (design §4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Why {

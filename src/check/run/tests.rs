@@ -1,11 +1,13 @@
 //! A clean agent directory, and one fault at a time: each test names the fault, the exact findings, and near misses.
 
+mod cases;
 mod managed;
 
 use super::*;
 use crate::agent::binding::canonical_text;
 use crate::agent::identity::{Identity, Platform};
 use crate::agent::layout::{LOCKS, RECEIPTS, RECOVERY, STAGING, TOMBSTONES};
+use crate::corpus::clean;
 use crate::fsys::{Acl, Inject, Memory, NO_ATTRIBUTE, Phase};
 use std::sync::Mutex;
 
@@ -23,10 +25,7 @@ fn identity(path: &str) -> Identity {
 }
 
 fn text(id: &str, more: &str) -> String {
-    format!(
-        "{{\"type\":\"session\",\"version\":5,\"starredPatchVersion\":1,\"id\":\"{id}\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"/ws\"{more}}}\n\
-         {{\"type\":\"message\",\"id\":\"e0000001\",\"parentId\":null,\"timestamp\":\"2026-01-01T00:00:01.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"hello\",\"timestamp\":1767225601000}}}}\n"
-    )
+    clean::transcript(id, "/ws", more)
 }
 
 impl Tree {
@@ -35,11 +34,7 @@ impl Tree {
         fs.directory("/ws");
         fs.directory("/a");
         let scope = format!("/a/sessions/{}", identity("/ws").directory_name());
-        fs.file(format!("{scope}/{BINDING}"), &canonical_text(&identity("/ws")));
-        for name in [LOCKS, RECEIPTS, TOMBSTONES] {
-            fs.directory(format!("{scope}/{INTERNAL}/{name}"));
-        }
-        fs.file(format!("{scope}/{NAME}"), text("s1", "").as_bytes());
+        fs.plant(&scope, &clean::scope(&identity("/ws"), [(NAME, text("s1", "").as_str())]));
         Tree { fs, scope }
     }
     /// The path of something in the scope.
@@ -52,20 +47,8 @@ impl Tree {
 }
 
 fn options() -> Options {
-    Options {
-        release: Release::V0_17,
-        depth: Depth::Full,
-        blobs: None,
-        assume_root: None,
-        as_uid: None,
-        uid: 1000,
-        jobs: Some(1),
-        // The clock of the tree in memory stands at this instant.
-        now_ns: 1_700_000_000_000_000_000,
-        current_dir: "/".into(),
-        around: crate::agent::legacy::Surroundings::default(),
-        budget: crate::transcript::context::budget::DEFAULT,
-    }
+    // The clock of the tree in memory stands at this instant.
+    Options { jobs: Some(1), ..Options::new(Release::V0_17, 1000, 1_700_000_000_000_000_000) }
 }
 
 fn checked(fs: &dyn Fs, target: &str, options: &Options) -> Run {
@@ -464,7 +447,7 @@ fn a_transcript_that_keeps_moving_is_unstable_and_one_that_moved_once_is_not() {
             let mut left = left.lock().unwrap();
             if call.op == "read" && call.phase == Phase::After && call.path == Path::new(&tree.transcript()) && *left > 0 {
                 *left -= 1;
-                tree.fs.append(tree.transcript(), b"{\"type\":\"label\",\"id\":\"e0000002\",\"parentId\":\"e0000001\",\"timestamp\":\"2026-01-01T00:00:02.000Z\",\"targetId\":\"e0000001\",\"label\":\"x\"}\n");
+                tree.fs.append(tree.transcript(), clean::label("x").as_bytes());
             }
             None
         });
@@ -539,10 +522,7 @@ const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f2001
 fn with_blob() -> Tree {
     let tree = Tree::new();
     tree.fs.file(format!("/a/blobs/{ABC}"), b"abc");
-    tree.fs.append(
-        tree.transcript(),
-        format!("{{\"type\":\"label\",\"id\":\"e0000002\",\"parentId\":\"e0000001\",\"timestamp\":\"2026-01-01T00:00:02.000Z\",\"targetId\":\"e0000001\",\"label\":\"blob:sha256:{ABC}f\"}}\n").as_bytes(),
-    );
+    tree.fs.append(tree.transcript(), clean::label(&format!("blob:sha256:{ABC}f")).as_bytes());
     tree
 }
 

@@ -73,6 +73,9 @@ impl Passes<'_> {
         outcome.id = effective_id.as_deref().map(crate::json::text::wtf8_lossy);
         outcome.version = version.map(|version| version as i64);
 
+        if loads {
+            outcome.artifacts = self.artifacts.settle(&self.held);
+        }
         let rest = Rest {
             source,
             options,

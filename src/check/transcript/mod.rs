@@ -24,8 +24,8 @@ use super::patch::PatchPass;
 use super::size::SizePass;
 use super::tool_pairing::Calls;
 use super::verdict::Watch;
-use super::{context, entry, migrate, patch, size, tree};
-use crate::finding::{Answer, Difference, Release, Sink};
+use super::{artifact, context, entry, migrate, patch, size, tree};
+use crate::finding::{Answer, Difference, Place, Release, Sink};
 use crate::json::jsonl::{Event, Found, Line, Lines};
 use crate::json::text::Encoding;
 use crate::json::{Kind, View};
@@ -104,6 +104,8 @@ pub struct Outcome {
     pub header: HeaderFacts,
     /// Ids of the entries of a version above 1, for the comparison of files with shared history.
     pub entry_ids: tree::shared::EntryIds,
+    /// Artifacts that its tool results refer to, with the first place of each.
+    pub artifacts: Vec<(artifact::references::Reference, Place)>,
     /// Bytes read.
     pub size: u64,
     /// Counts of what the file holds.
@@ -195,6 +197,7 @@ struct Passes<'s> {
     shift: migrate::Shift,
     references: migrate::References,
     calls: Calls,
+    artifacts: artifact::references::References,
     marks: context::Marks,
     texts: tree::Texts,
     held: Held,
@@ -221,6 +224,7 @@ impl<'s> Passes<'s> {
             shift: migrate::Shift::default(),
             references: migrate::References::default(),
             calls: Calls::default(),
+            artifacts: artifact::references::References::default(),
             marks: context::Marks::default(),
             texts: tree::Texts::default(),
             held: Held::default(),
@@ -321,12 +325,14 @@ impl<'s> Passes<'s> {
         let message = message.as_ref();
         entry::judge(&content, message, &mut self.held);
         size::judge(&content, message, &mut self.held);
+        artifact::provenance::judge(&content, &mut self.held);
         self.blobs.judge(&content, &mut self.held);
         self.references.take(&content);
         self.marks.take(&content, message);
         if let Some(message) = message {
             patch::judge_message(&content, message, &mut self.held);
             self.calls.take(&content, message, &mut self.held);
+            self.artifacts.take(&content, message, &self.held);
         }
     }
 }

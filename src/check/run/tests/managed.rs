@@ -2,29 +2,29 @@
 //! directory, with its exact findings and a near miss.
 
 use super::*;
-use crate::agent::candidates::path_text;
+use crate::agent::candidates::{Provenance, look, path_text};
 use crate::agent::legacy::Surroundings;
 use crate::agent::lock::Lock;
 use crate::agent::migration_receipt::{DirectoryIdentity, ManifestEntry, Party, Quarantine, Receipt, State};
 use crate::agent::record::{NodeKind, TranscriptIdentity, Tree as Recorded, TreeEntry};
 use crate::agent::replacement_receipt as replacement;
 use crate::agent::residue::Inode;
-use crate::agent::tombstone::{self, CleanupState, Provenance, cleanup_name};
+use crate::agent::tombstone::{self, CleanupState, cleanup_name};
 use sha2::{Digest, Sha256};
 
-const UUID: &str = "47173f68-71c9-4058-8e21-0e199166ede8";
-const DEAD: f64 = 2_147_483_646.0;
-const LEGACY: &str = "/a/sessions/--ws--";
+pub(super) const UUID: &str = "47173f68-71c9-4058-8e21-0e199166ede8";
+pub(super) const DEAD: f64 = 2_147_483_646.0;
+pub(super) const LEGACY: &str = "/a/sessions/--ws--";
 
-fn op() -> String {
+pub(super) fn op() -> String {
     "c".repeat(64)
 }
 /// Codes only, without places, of what was found. That two transcripts share their history is true of every pair here and
 /// judged elsewhere.
-fn codes_of(found: &[String]) -> Vec<&str> {
+pub(super) fn codes_of(found: &[String]) -> Vec<&str> {
     found.iter().filter_map(|line| line.split(' ').next()).filter(|code| *code != "shared_history").collect()
 }
-fn codes_after(change: impl FnOnce(&Tree)) -> Vec<String> {
+pub(super) fn codes_after(change: impl FnOnce(&Tree)) -> Vec<String> {
     codes_of(&after(change)).into_iter().map(str::to_owned).collect()
 }
 fn under(release: Release, change: impl FnOnce(&Tree)) -> Vec<String> {
@@ -35,7 +35,7 @@ fn under(release: Release, change: impl FnOnce(&Tree)) -> Vec<String> {
 
 // lock
 
-fn lock(pid: f64, expires: f64, released: Option<bool>) -> Vec<u8> {
+pub(super) fn lock(pid: f64, expires: f64, released: Option<bool>) -> Vec<u8> {
     let lock = Lock {
         attempt_id: UUID.into(),
         pid,
@@ -48,7 +48,7 @@ fn lock(pid: f64, expires: f64, released: Option<bool>) -> Vec<u8> {
     };
     lock.encode()
 }
-fn with_lock(name: &str, bytes: &[u8]) -> Vec<String> {
+pub(super) fn with_lock(name: &str, bytes: &[u8]) -> Vec<String> {
     codes_after(|t| t.fs.file(t.at(&format!("{INTERNAL}/{LOCKS}/{name}")), bytes))
 }
 
@@ -91,22 +91,14 @@ fn exclusive_locks() {
 
 // migration receipts and legacy transcripts
 
-fn captured(tree: &Tree, path: &str, id: &str) -> TranscriptIdentity {
-    let meta = tree.fs.lstat(Path::new(path)).unwrap();
-    let bytes = crate::fsys::capture(&tree.fs, Path::new(path), crate::fsys::Bound::Ceiling(1 << 20)).unwrap().bytes;
-    TranscriptIdentity {
-        canonical_path: path_text(Path::new(path)),
-        session_id: id.into(),
-        dev: meta.dev,
-        ino: meta.ino,
-        nlink: meta.nlink,
-        size: meta.size,
-        mtime_ns: meta.mtime_ns,
-        ctime_ns: meta.ctime_ns,
-        sha256: data_encoding::HEXLOWER.encode(&Sha256::digest(&bytes)),
-    }
+fn captured(tree: &Tree, path: &str) -> TranscriptIdentity {
+    look(&tree.fs, Release::V0_17, Path::new(path), Provenance::V2).unwrap().identity(&tree.fs).unwrap()
 }
-fn legacy(tree: &Tree) -> String {
+pub(super) fn read(tree: &Tree, path: &str) -> String {
+    let captured = crate::fsys::capture(&tree.fs, Path::new(path), crate::fsys::Bound::Ceiling(1 << 20)).unwrap();
+    String::from_utf8(captured.bytes).unwrap()
+}
+pub(super) fn legacy(tree: &Tree) -> String {
     let path = format!("{LEGACY}/{NAME}");
     tree.fs.file(&path, text("s1", "").as_bytes());
     tree.fs.chmod(LEGACY, 0o700);
@@ -115,13 +107,13 @@ fn legacy(tree: &Tree) -> String {
 fn digest() -> String {
     identity("/ws").digest_text()
 }
-fn receipt(tree: &Tree, state: State) -> (String, Receipt) {
+pub(super) fn receipt(tree: &Tree, state: State) -> (String, Receipt) {
     let (source, destination) = (format!("{LEGACY}/{NAME}"), tree.transcript());
     let party = |path: &str| Party {
         path: path_text(Path::new(path)),
         session_id: "s1".into(),
         cwd: "/ws".into(),
-        identity: tree.fs.present(Path::new(path)).unwrap().then(|| captured(tree, path, "s1")),
+        identity: tree.fs.present(Path::new(path)).unwrap().then(|| captured(tree, path)),
     };
     let receipt = Receipt {
         state,
@@ -136,19 +128,18 @@ fn receipt(tree: &Tree, state: State) -> (String, Receipt) {
     };
     (state.file_name(&receipt.source.identity.as_ref().unwrap().operation()), receipt)
 }
-fn put_receipt(tree: &Tree, (name, receipt): (String, Receipt)) -> String {
+pub(super) fn put_receipt(tree: &Tree, (name, receipt): (String, Receipt)) -> String {
     let path = tree.at(&format!("{INTERNAL}/{RECEIPTS}/{name}"));
     tree.fs.file(&path, &receipt.encode());
     path
 }
 /// A migrated pair with its committed receipt.
-fn migrated(tree: &Tree) -> String {
+pub(super) fn migrated(tree: &Tree) -> String {
     legacy(tree);
     put_receipt(tree, receipt(tree, State::Committed))
 }
-fn edit(tree: &Tree, path: &str, from: &str, to: &str) {
-    let bytes = crate::fsys::capture(&tree.fs, Path::new(path), crate::fsys::Bound::Ceiling(1 << 20)).unwrap().bytes;
-    let text = String::from_utf8(bytes).unwrap();
+pub(super) fn edit(tree: &Tree, path: &str, from: &str, to: &str) {
+    let text = read(tree, path);
     assert!(text.contains(from), "the edit must change something: {from}");
     tree.fs.remove(path);
     tree.fs.file(path, text.replacen(from, to, 1).as_bytes());
@@ -307,20 +298,6 @@ fn a_destination_that_is_taken() {
     assert!(!conflict(&|t| t.fs.file(t.transcript(), text("s1", "").as_bytes())), "the same bytes");
     assert!(!conflict(&|t| t.fs.file(t.at("2026-01-01T00-00-00-000Z_s2.jsonl"), text("s2", "").as_bytes())), "another session");
 }
-#[test]
-fn a_copied_directory_is_told_once_and_blames_no_receipt() {
-    let found = codes_after(|t| {
-        let path = migrated(t);
-        edit(t, &path, "\"ino\":\"", "\"ino\":\"9");
-        let text =
-            String::from_utf8(crate::fsys::capture(&t.fs, Path::new(&path), crate::fsys::Bound::Ceiling(1 << 20)).unwrap().bytes).unwrap();
-        let (head, tail) = text.split_at(text.rfind("\"ino\":\"").unwrap() + 7);
-        t.fs.remove(&path);
-        t.fs.file(&path, format!("{head}9{tail}").as_bytes());
-    });
-    assert_eq!(found, ["duplicate_session_id", "identity_rebound", "legacy_unmigrated"]);
-}
-
 // legacy directories
 
 #[test]
@@ -571,17 +548,17 @@ fn fifty_thousand_remnants_are_never_called_damage() {
 
 // tombstones
 
-fn put_tombstone(tree: &Tree, edit: impl Fn(String) -> String) -> (String, TranscriptIdentity) {
-    let identity = captured(tree, &tree.transcript(), "s1");
-    let text = String::from_utf8(tombstone::encode(&digest(), &[(&identity, &"/ws".into(), Provenance::V2)])).unwrap();
+pub(super) fn put_tombstone(tree: &Tree, edit: impl Fn(String) -> String) -> (String, TranscriptIdentity) {
+    let identity = captured(tree, &tree.transcript());
+    let text = String::from_utf8(tombstone::encode(&digest(), &[(&identity, &"/ws".into(), tombstone::Provenance::V2)])).unwrap();
     let path = tree.at(&format!("{INTERNAL}/{TOMBSTONES}/{}.json", identity.operation()));
     tree.fs.file(&path, edit(text).as_bytes());
     (path, identity)
 }
-fn as_is(text: String) -> String {
+pub(super) fn as_is(text: String) -> String {
     text
 }
-fn cleanup(tree: &Tree, identity: &TranscriptIdentity, state: CleanupState, attempt: u64, edit: impl Fn(String) -> String) -> String {
+pub(super) fn cleanup(tree: &Tree, identity: &TranscriptIdentity, state: CleanupState, attempt: u64, edit: impl Fn(String) -> String) -> String {
     let op = identity.operation();
     let tombstone = tree.at(&format!("{INTERNAL}/{TOMBSTONES}/{op}.json"));
     let schema = if state == CleanupState::Completed { 1 } else { 2 };
@@ -632,7 +609,7 @@ fn what_stands_at_a_retired_path() {
     assert_eq!(with(&as_is, &|_| {}), ["cleanup_pending", "retired_session_present"]);
     assert_eq!(with(&|text| text.replace("\"cwd\":\"/ws\"", "\"cwd\":\"/./ws\""), &|_| {}), ["cleanup_pending", "retired_session_listed"]);
     let grown = with(&as_is, &|t| {
-        t.fs.append(t.transcript(), b"{\"type\":\"label\",\"id\":\"e0000002\",\"parentId\":\"e0000001\",\"timestamp\":\"2026-01-01T00:00:02.000Z\",\"targetId\":\"e0000001\",\"label\":\"x\"}\n")
+        t.fs.append(t.transcript(), clean::label("x").as_bytes())
     });
     assert_eq!(grown, ["cleanup_pending", "retired_session_changed"]);
     let new_after_completion = codes_after(|t| {
@@ -791,7 +768,7 @@ fn backups() {
 fn staged_attempts_and_foreign_names() {
     assert_eq!(codes_after(|t| t.fs.file(t.at(&format!("{STAGING}/x.jsonl")), b"")), ["staged_transcript_left"]);
     assert_eq!(codes_after(|t| t.fs.file(t.at("notes.txt"), b"")), ["foreign_file"]);
-    assert_eq!(codes_after(|t| t.fs.file(t.at(&format!("{NAME}.spill.idx")), b"")), NOTHING);
+    assert_eq!(codes_after(|t| t.fs.file(t.at(&format!("{NAME}.spill.buckets")), b"")), NOTHING);
     assert_eq!(codes_after(|t| t.fs.file("/a/notes.txt", b"")), ["foreign_file"]);
     assert_eq!(codes_after(|t| t.fs.file("/a/config.yml", b"")), NOTHING);
 }
@@ -817,7 +794,7 @@ fn caches_of_nobody() {
 
 // artifacts
 
-fn with_artifacts(make: impl FnOnce(&Tree, &str)) -> Vec<String> {
+pub(super) fn with_artifacts(make: impl FnOnce(&Tree, &str)) -> Vec<String> {
     codes_after(|t| {
         let root = t.at("2026-01-01T00-00-00-000Z_s1");
         t.fs.directory(&root);
@@ -873,7 +850,7 @@ fn metadata_of_agent_outputs() {
 fn a_scope_above_its_size_is_a_capacity_and_its_binding_is_not_blamed() {
     let with = |bytes: u64| {
         let tree = Tree::new();
-        tree.fs.sparse(tree.at(&format!("{NAME}.spill.idx")), bytes);
+        tree.fs.sparse(tree.at(&format!("{NAME}.spill.buckets")), bytes);
         let run = checked(&tree.fs, "/a", &options());
         let gauge = run.gauges.iter().find(|gauge| gauge.name == "scope_bytes").map(|gauge| gauge.limit);
         assert_eq!(gauge, Some(512 << 20));
