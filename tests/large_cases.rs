@@ -280,22 +280,10 @@ mod at_the_cap {
     /// Above 2 GiB and 1 MiB not even the bounded open reads: nothing of the file is looked at.
     #[test]
     fn above_two_gib_no_content_helps() {
-        use gjc_fsck::check::run::{self, Depth, Target};
+        use gjc_fsck::check::run::{self, Target};
         let fs = gjc_fsck::fsys::Memory::new();
         fs.sparse("/t.jsonl", BOUNDED_CAP + 1);
-        let options = run::Options {
-            release: Release::V0_17,
-            depth: Depth::Full,
-            blobs: None,
-            assume_root: None,
-            as_uid: None,
-            uid: 1000,
-            jobs: Some(1),
-            now_ns: 1_700_000_000_000_000_000,
-            around: gjc_fsck::agent::legacy::Surroundings::default(),
-            budget: gjc_fsck::transcript::context::budget::DEFAULT,
-            current_dir: "/".into(),
-        };
+        let options = run::Options { jobs: Some(1), ..run::Options::new(Release::V0_17, 1000, 1_700_000_000_000_000_000) };
         let run = run::run(vec![Target::Path("/t.jsonl".into())], &options, &fs, &|_| {});
         assert_eq!(run.findings.iter().map(|finding| finding.code.name).collect::<Vec<_>>(), ["oversized"]);
     }

@@ -61,10 +61,6 @@ fn table() -> Vec<Row> {
     lines.map(row).collect()
 }
 
-fn area_of(code: &str) -> &'static str {
-    check::code(code).unwrap_or_else(|| panic!("{code} is no code")).area
-}
-
 #[test]
 fn the_rows_are_codes_in_the_order_of_the_registry() {
     let order: Vec<&str> = check::codes().map(|code| code.name).collect();

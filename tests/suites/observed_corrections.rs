@@ -117,7 +117,10 @@ fn point_11_the_listing_and_the_resuming_code_read_tombstones_differently() {
     holds(&["tombstone-target-provenance-other", "tombstone-target-outside-root", "tombstone-target-null"]);
     tells("tombstone-target-provenance-other", "managed_gc_protocol_tombstone_invalid");
     // The other way round: a target whose cwd is spelled differently is visible, and the next asynchronous prepare deletes it.
-    let spelled = (r#"\"sessionId\":\"s1\",\"cwd\":\"{{root}}/ws/a\",\"provenance\""#, r#"\"sessionId\":\"s1\",\"cwd\":\"{{root}}/./ws/a\",\"provenance\""#);
+    let spelled = (
+        r#"\"sessionId\":\"s1\",\"cwd\":\"{{root}}/ws/a\",\"provenance\""#,
+        r#"\"sessionId\":\"s1\",\"cwd\":\"{{root}}/./ws/a\",\"provenance\""#,
+    );
     let case = case_of("tombstone-retired-present").to_string();
     let tree = tree::Tree::of_case(&serde_json::from_str(&case.replace(spelled.0, spelled.1)).unwrap());
     let ask = |ask: Value| trees_suite::answer(&tree, &ask, Release::V0_15);

@@ -93,7 +93,9 @@ fn local(site: &Site<'_>, root: &Path, id: Option<&str>, sink: &mut dyn Sink) {
                     b"cleanup_pending" => "they were taken over and it is still to be removed (`cleanup_pending`)".to_owned(),
                     other => format!("the marker says `{}`", String::from_utf8_lossy(other)),
                 },
-                Err(refusal) if refusal.is_absent() => format!("there is no marker in {}", show(marker.parent().unwrap_or(root).as_os_str())),
+                Err(refusal) if refusal.is_absent() => {
+                    format!("there is no marker in {}", show(marker.parent().unwrap_or(root).as_os_str()))
+                }
                 Err(refusal) => format!("the marker {refusal}"),
             }
         }

@@ -26,7 +26,8 @@ const REQUIRED: [&str; 13] = [
 /// Judges the provenance that an entry holds. Only that the members are there is asked, and the shape of the hash.
 pub fn judge(content: &Content<'_>, held: &mut Held) {
     let root = content.root;
-    if content.kind != EntryKind::Custom || content.from_patch || !root.get("customType").is_some_and(|kind| kind.is_str("session-import")) {
+    if content.kind != EntryKind::Custom || content.from_patch || !root.get("customType").is_some_and(|kind| kind.is_str("session-import"))
+    {
         return;
     }
     let data = root.get("data");
@@ -36,7 +37,8 @@ pub fn judge(content: &Content<'_>, held: &mut Held) {
         return content.found_in_entry(data.unwrap_or(root), "/data", held, &codes::IMPORT_PROVENANCE_INVALID, message);
     }
     let Some(hash) = data.and_then(|data| data.get("sourceSha256")) else { return };
-    let is_hash = hash.kind() == Kind::String && hash.as_str().is_some_and(|hash| hash.len() == 64 && hash.iter().all(u8::is_ascii_hexdigit));
+    let is_hash =
+        hash.kind() == Kind::String && hash.as_str().is_some_and(|hash| hash.len() == 64 && hash.iter().all(u8::is_ascii_hexdigit));
     if !is_hash {
         let message = "`sourceSha256` is not 64 hexadecimal digits.".to_owned();
         content.found_in_entry(hash, "/data/sourceSha256", held, &codes::IMPORT_PROVENANCE_INVALID, message);

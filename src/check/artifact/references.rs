@@ -64,13 +64,15 @@ impl Reference {
         let (Reference::Artifact(stem) | Reference::Agent(stem)) = self;
         let from = objects.partition_point(|object| object.bytes() < stem.as_bytes());
         let like = objects.get(from..).unwrap_or_default().iter();
-        like.take_while(|object| object.bytes().starts_with(stem.as_bytes())).filter(|object| object.meta.kind == Kind::File).any(|object| {
-            let rest = object.bytes().get(stem.len()..).unwrap_or_default();
-            match self {
-                Reference::Artifact(_) => rest.starts_with(b".") && !rest.ends_with(b".meta.json"),
-                Reference::Agent(_) => matches!(rest, b"" | b".md") || (rest.starts_with(b".") && rest.ends_with(b".output")),
-            }
-        })
+        like.take_while(|object| object.bytes().starts_with(stem.as_bytes())).filter(|object| object.meta.kind == Kind::File).any(
+            |object| {
+                let rest = object.bytes().get(stem.len()..).unwrap_or_default();
+                match self {
+                    Reference::Artifact(_) => rest.starts_with(b".") && !rest.ends_with(b".meta.json"),
+                    Reference::Agent(_) => matches!(rest, b"" | b".md") || (rest.starts_with(b".") && rest.ends_with(b".output")),
+                }
+            },
+        )
     }
 }
 
@@ -111,7 +113,8 @@ impl References {
 
     /// Each reference that stands in a message as it is now, with its first place.
     pub fn settle(self, held: &Held) -> Vec<(Reference, Place)> {
-        let first = |places: Vec<Found>| places.into_iter().find(|found| held.version(found.entry) == found.version).map(|found| found.place);
+        let first =
+            |places: Vec<Found>| places.into_iter().find(|found| held.version(found.entry) == found.version).map(|found| found.place);
         self.found.into_iter().filter_map(|(reference, places)| Some((reference, first(places)?))).collect()
     }
 }
@@ -132,7 +135,10 @@ mod tests {
 
     #[test]
     fn references_are_found_in_prose_and_escapes() {
-        assert_eq!(all(r"Full output: artifact://12\nand [agent://1-A.2-B]. See agent://0-Task."), ["artifact://12", "agent://1-A.2-B", "agent://0-Task"]);
+        assert_eq!(
+            all(r"Full output: artifact://12\nand [agent://1-A.2-B]. See agent://0-Task."),
+            ["artifact://12", "agent://1-A.2-B", "agent://0-Task"]
+        );
         assert_eq!(all("artifact://<id> artifact://12ab agent://<id> agent:// git://x"), [""; 0]);
         assert_eq!(all("artifact://3?range=0-9 agent://1-A?q=.x"), ["artifact://3", "agent://1-A"]);
     }

@@ -13,8 +13,8 @@ use crate::agent::walk::{self, Listing, Object, Scope, Trouble};
 use crate::check::blob::store::References;
 use crate::check::residue::Place;
 use crate::check::{
-    artifact, binding, listing as listing_area, lock, managed, migration_receipt, operational, replacement_receipt, residue, scope, security,
-    tombstone,
+    artifact, binding, listing as listing_area, lock, managed, migration_receipt, operational, replacement_receipt, residue, scope,
+    security, tombstone,
 };
 use crate::fsys::input::READ_CAP;
 use crate::fsys::{Errno, Error, Kind, Watched};

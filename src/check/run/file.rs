@@ -3,8 +3,8 @@
 use super::refs::ReferenceScan;
 use super::{Depth, Site};
 use crate::agent::layout::{SESSIONS, SessionsName, sessions_name};
-use crate::check::blob::store::Hash;
 use crate::check::artifact::{self, references::Reference};
+use crate::check::blob::store::Hash;
 use crate::check::operational::{self, codes};
 use crate::check::size;
 use crate::check::transcript::{self, Storage};

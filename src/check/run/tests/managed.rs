@@ -558,7 +558,13 @@ pub(super) fn put_tombstone(tree: &Tree, edit: impl Fn(String) -> String) -> (St
 pub(super) fn as_is(text: String) -> String {
     text
 }
-pub(super) fn cleanup(tree: &Tree, identity: &TranscriptIdentity, state: CleanupState, attempt: u64, edit: impl Fn(String) -> String) -> String {
+pub(super) fn cleanup(
+    tree: &Tree,
+    identity: &TranscriptIdentity,
+    state: CleanupState,
+    attempt: u64,
+    edit: impl Fn(String) -> String,
+) -> String {
     let op = identity.operation();
     let tombstone = tree.at(&format!("{INTERNAL}/{TOMBSTONES}/{op}.json"));
     let schema = if state == CleanupState::Completed { 1 } else { 2 };
@@ -608,9 +614,7 @@ fn what_stands_at_a_retired_path() {
     };
     assert_eq!(with(&as_is, &|_| {}), ["cleanup_pending", "retired_session_present"]);
     assert_eq!(with(&|text| text.replace("\"cwd\":\"/ws\"", "\"cwd\":\"/./ws\""), &|_| {}), ["cleanup_pending", "retired_session_listed"]);
-    let grown = with(&as_is, &|t| {
-        t.fs.append(t.transcript(), clean::label("x").as_bytes())
-    });
+    let grown = with(&as_is, &|t| t.fs.append(t.transcript(), clean::label("x").as_bytes()));
     assert_eq!(grown, ["cleanup_pending", "retired_session_changed"]);
     let new_after_completion = codes_after(|t| {
         let (_, identity) = put_tombstone(t, as_is);
