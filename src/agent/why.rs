@@ -612,7 +612,7 @@ impl<'w, 'a> Follow<'w, 'a> {
     fn rival(&self, own: &Shown) -> Option<Shown> {
         let listing = self.listing.as_ref()?;
         let twins = listing.owned.iter().map(|listed| &listed.candidate).filter(|candidate| candidate.session_id == own.id);
-        let project = predict::project_transcripts(self.world, &self.scope.as_ref()?.lexical_cwd).files;
+        let project = predict::project_transcripts(self.world.fs, &self.world.current_dir.join(&self.scope.as_ref()?.lexical_cwd)).files;
         let paths = twins.map(|candidate| candidate.path.clone()).chain(project);
         let alike = paths.filter_map(|path| predict::shown(self.world, path)).filter(|shown| shown.id == own.id);
         let best = alike.reduce(|best, next| if best.modified_ms < next.modified_ms { next } else { best })?;
