@@ -7,7 +7,13 @@
 //! Three facts cost nothing and have no code: patches that are folded into what they patch, an entry patch that changes
 //! nothing, and a reference whose small blob is stored inline from then on.
 
-#![allow(clippy::disallowed_methods, clippy::panic, clippy::unwrap_used, reason = "a test reads its own files and fails loudly")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test reads its own files and fails loudly"
+)]
 
 #[allow(dead_code, reason = "other tests use the rest of it")]
 mod support;
