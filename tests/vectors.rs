@@ -8,6 +8,8 @@
     reason = "a test reads its own files and tells what it found"
 )]
 
+#[path = "suites/gc_properties.rs"]
+mod gc_properties;
 #[path = "suites/gc.rs"]
 mod gc_suite;
 #[path = "suites/observed_corrections.rs"]

@@ -6,7 +6,7 @@ use super::identity::{Identity, NoIdentity};
 use super::layout;
 use super::legacy;
 use super::migration_receipt::{self, Clause, Evidence, Side};
-use super::record::{TranscriptIdentity, json_text};
+use super::record::TranscriptIdentity;
 use super::tombstone;
 pub use super::tombstone::Provenance;
 use super::world::{Scope, World};
@@ -660,21 +660,18 @@ fn begins_with(fs: &dyn Fs, source: &Candidate, destination: &Candidate) -> Resu
 pub fn placeholder_holds(fs: &dyn Fs, directory: &Path, placeholder: &Value) -> Result<bool, Error> {
     let Some(Value::String(path)) = placeholder.member("retainedPath") else { return Ok(false) };
     let path = PathBuf::from(&*path.as_js().to_string_lossy());
-    let (Some(identity), Some(tree)) = (placeholder.member("identity"), placeholder.member("tree")) else { return Ok(false) };
     if path.parent() != Some(directory) {
         return Ok(false);
     }
-    let (meta, parent) = (fs.lstat(&path)?, fs.lstat(directory)?);
-    use super::record::spells;
-    let same = meta.kind == Kind::Directory
-        && spells(identity, "dev", meta.dev)
-        && spells(identity, "ino", meta.ino)
-        && spells(identity, "size", meta.size)
-        && spells(identity, "mtimeNs", meta.mtime_ns)
-        && spells(identity, "parentDev", parent.dev)
-        && spells(identity, "parentIno", parent.ino);
+    let parent = fs.lstat(directory)?;
     let live = artifacts::survey(fs, &path).ok().flatten().and_then(|survey| artifacts::snapshot(fs, &survey).ok());
-    Ok(same && live.is_some_and(|live| json_text(&live.to_value()) == json_text(tree)))
+    let facts = super::placeholder::Facts {
+        in_place: true,
+        parent: (parent.dev, parent.ino),
+        empty: live.as_ref().is_some_and(|live| live.entries.len() == 1),
+        root: live.and_then(|live| live.entries.into_iter().next()),
+    };
+    Ok(super::placeholder::holds(placeholder, &facts))
 }
 
 /// Whether every manifest entry exists below `root` (spec 02 §7.2.7): extra entries are fine, bounds apply, a missing

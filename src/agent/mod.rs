@@ -15,6 +15,7 @@ pub mod locate;
 pub mod lock;
 pub mod migration_receipt;
 pub mod owner_evidence;
+pub mod placeholder;
 pub mod predict;
 pub mod record;
 pub mod replacement_receipt;

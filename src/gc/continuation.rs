@@ -52,7 +52,8 @@ impl List {
             List::Successors | List::Placeholders | List::Unknown => 256,
         }
     }
-    fn takes(self, value: &[u8], paths: &OwnerPaths) -> bool {
+    /// Whether a value may stand in the list.
+    pub fn takes(self, value: &[u8], paths: &OwnerPaths) -> bool {
         match self {
             List::Detached => paths.is_root(value),
             List::NativeCodes => {
@@ -314,5 +315,139 @@ impl<'t> Expected<'t> {
             names
         });
         names.get(&(directory, name.to_owned())).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::Value;
+
+    /// A tree of these paths: a path that ends in `/` is a directory. The inode is the place in the list, from 1.
+    fn tree(paths: &[&str]) -> TreeSnapshot {
+        let entry = |(at, path): (usize, &&str)| Entry {
+            relative_path: path.trim_end_matches('/').into(),
+            kind: if path.is_empty() || path.ends_with('/') { NodeKind::Directory } else { NodeKind::File },
+            dev: 1,
+            ino: at as u64 + 1,
+            nlink: 1,
+            size: 5,
+            mtime_ns: 7_u64.into(),
+            ctime_ns: 8_u64.into(),
+            sha256: None,
+        };
+        TreeSnapshot { root: Inode { dev: 1, ino: 1 }, entries: paths.iter().enumerate().map(entry).collect() }
+    }
+    fn renamed(tree: &TreeSnapshot, from: &str, to: &str) -> TreeSnapshot {
+        let mut tree = tree.clone();
+        for entry in &mut tree.entries {
+            let path = entry.relative_path.to_string();
+            if path == from || path.starts_with(&format!("{from}/")) {
+                entry.relative_path = path.replacen(from, to, 1).as_str().into();
+            }
+        }
+        tree
+    }
+    fn changed(tree: &TreeSnapshot, path: &str, change: impl Fn(&mut Entry)) -> TreeSnapshot {
+        let mut tree = tree.clone();
+        tree.entries.iter_mut().filter(|entry| entry.relative_path == *path).for_each(change);
+        tree
+    }
+    fn hidden(tree: &TreeSnapshot, path: &str) -> String {
+        quarantine_name(tree.entries.iter().find(|entry| entry.relative_path == *path).unwrap())
+    }
+
+    #[test]
+    fn the_worked_quarantine_name() {
+        let mut log = tree(&["", "0.bash.log"]).entries.remove(1);
+        (log.dev, log.ino) = (2049, 131_341);
+        assert_eq!(quarantine_name(&log), ".pi-tree-detached-768adfe20e9d6796e6070c49bd0db5813c7235e6677a5fcfb296ef31929eda2a");
+    }
+    #[test]
+    fn a_child_may_carry_its_quarantine_name_at_every_level() {
+        let expected = tree(&["", "a/", "a/b/", "a/b/f"]);
+        let inner = renamed(&expected, "a/b", &format!("a/{}", hidden(&expected, "a/b")));
+        assert!(is_within(&inner, &expected));
+        let outer = renamed(&inner, "a", &hidden(&expected, "a"));
+        assert!(is_within(&outer, &expected));
+        // The name is made of the expected path, and counts only in its own directory.
+        assert!(!is_within(&renamed(&expected, "a/b", &hidden(&expected, "a/b")), &expected));
+        assert!(!is_within(&renamed(&expected, "a", &hidden(&expected, "a/b")), &expected));
+    }
+    #[test]
+    fn an_ambiguous_component_refuses() {
+        // A sibling whose own name is the quarantine name of another.
+        let plain = tree(&["", "f"]);
+        let name = hidden(&plain, "f");
+        let expected = tree(&["", "f", &name]);
+        assert!(!is_within(&expected, &expected));
+        // Two siblings that differ only in lone surrogates share theirs, as both hash as U+FFFD.
+        let mut expected = tree(&["", "f", "g"]);
+        let lone = |last: u8| JsString::from_wtf8(vec![0xED, 0xA0, last]);
+        (expected.entries[1].relative_path, expected.entries[2].relative_path) = (lone(0x80), lone(0x81));
+        expected.entries[2].ino = 2;
+        assert!(is_within(&expected, &expected));
+        let mut retained = expected.clone();
+        retained.entries.truncate(2);
+        retained.entries[1].relative_path = quarantine_name(&expected.entries[1]).as_str().into();
+        assert!(!is_within(&retained, &expected));
+    }
+    #[test]
+    fn no_two_entries_stand_for_the_same() {
+        let expected = tree(&["", "f", "g"]);
+        let mut retained = tree(&["", "f", &hidden(&expected, "f")]);
+        retained.entries[2].ino = 2;
+        assert!(!is_within(&retained, &expected));
+    }
+    #[test]
+    fn what_an_entry_may_differ_in() {
+        let expected = tree(&["", "d/", "f"]);
+        let scrub = |entry: &mut Entry| (entry.size, entry.sha256) = (0, Some(crate::agent::owner_evidence::EMPTY_SHA256));
+        assert!(is_within(&changed(&expected, "f", scrub), &expected));
+        assert!(is_within(&changed(&expected, "", |root| (root.size, root.nlink) = (0, 9)), &expected));
+        assert!(is_within(&changed(&expected, "d", |directory| directory.mtime_ns = 0_u64.into()), &expected));
+        assert!(!is_within(&changed(&expected, "d", |directory| directory.size = 6), &expected));
+        assert!(!is_within(&changed(&expected, "f", |file| file.nlink = 2), &expected));
+        assert!(!is_within(&changed(&expected, "f", |file| file.sha256 = Some([1; 32])), &expected));
+        // Times count only where no content hash speaks.
+        assert!(!is_within(&changed(&expected, "f", |file| file.mtime_ns = 0_u64.into()), &expected));
+        let hashed = changed(&expected, "f", |file| file.sha256 = Some([1; 32]));
+        assert!(is_within(&changed(&hashed, "f", |file| file.mtime_ns = 0_u64.into()), &hashed));
+    }
+    #[test]
+    fn a_deep_tree_costs_its_text_and_no_stack() {
+        let mut paths = vec![String::new()];
+        for depth in 1..=3_000 {
+            paths.push(format!("{}d/", "d/".repeat(depth - 1)));
+        }
+        let deep = tree(&paths.iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(is_within(&deep, &deep));
+        assert!(!is_within(&renamed(&deep, "d/d", "d/e"), &deep));
+    }
+    #[test]
+    fn history_counts_the_root_and_translates_nothing() {
+        let before = Continuation::new(Inode { dev: 1, ino: 9 }, "/r/.task-artifact-owners/x".into(), tree(&["", "f"]));
+        let with = |tree: TreeSnapshot| Continuation { tree, ..before.clone() };
+        assert!(before.extends(&before));
+        assert!(with(tree(&[""])).extends(&before) && !before.extends(&with(tree(&[""]))));
+        assert!(!with(changed(&before.tree, "", |root| root.size = 0)).extends(&before));
+        assert!(!with(changed(&before.tree, "", |root| root.nlink = 2)).extends(&before));
+        assert!(with(changed(&before.tree, "f", |file| file.mtime_ns = 0_u64.into())).extends(&before));
+        assert!(!with(renamed(&before.tree, "f", &hidden(&before.tree, "f"))).extends(&before));
+        let moved = Continuation { retained_root: "/r/.task-artifact-owners/x.removing".into(), ..before.clone() };
+        assert!(moved.extends(&before) && before.extends(&moved));
+    }
+    #[test]
+    fn a_list_takes_its_own_values_once_and_not_too_many() {
+        let paths = SessionsRoot::new(b"/r").unwrap().owner("x");
+        let read = |list: List, text: &str| read_list(&Value::parse(text.as_bytes()).unwrap(), list, &paths).map(|values| values.len());
+        assert_eq!(read(List::NativeCodes, r#"["a.B:c-9_"]"#), Some(1));
+        assert_eq!(read(List::Detached, r#"["/r/.task-artifact-owners/x","/r/.task-artifact-owners/x.removing"]"#), Some(2));
+        for bad in [r#"["a","a"]"#, "[]", "{}", "null", r#"["a b"]"#, r#"[1]"#, r#"[""]"#] {
+            assert_eq!(read(List::NativeCodes, bad), None, "{bad}");
+        }
+        let codes = |count: usize| format!("[{}]", (0..count).map(|n| format!("\"c{n}\"")).collect::<Vec<_>>().join(","));
+        assert_eq!((read(List::NativeCodes, &codes(64)), read(List::NativeCodes, &codes(65))), (Some(64), None));
+        assert_eq!((read(List::WindowsCodes, r#"["0x0000000A"]"#), read(List::WindowsCodes, r#"["0x00000A"]"#)), (Some(1), None));
     }
 }

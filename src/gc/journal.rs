@@ -1,8 +1,8 @@
 //! Replay of one transcript's journal (spec 03 §11): one receipt at a time, keeping only what later ones are compared with.
 
 use super::receipt::parse;
-use super::{Names, Progress, Receipt, Refusal, Retained, Scope, State, Target};
-use crate::json::{JsString, Tape};
+use super::{Key, Names, Progress, Receipt, Refusal, Retained, Scope, State, Target};
+use crate::json::{JsString, Tape, View};
 
 /// A journal that was replayed.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -59,6 +59,15 @@ impl Current {
     }
 }
 
+/// Whose journal is replayed.
+#[derive(Clone, Copy, Debug)]
+pub enum Subject<'a> {
+    /// The transcript at this path.
+    Transcript(&'a JsString),
+    /// Whatever transcript the `prepared` receipt of this key names, as discovery meets it (§13).
+    Key(Key),
+}
+
 /// A replay under way. Receipts are given to it in the order of [`State`]: `artifacts_removed`, `owner_retired`, then the
 /// pending ones by ascending attempt.
 ///
@@ -81,11 +90,21 @@ impl<'s> Replay<'s> {
     ///
     /// # Errors
     /// The token of the first rule that fails.
-    pub fn begin(scope: Scope<'s>, transcript: &JsString, prepared: &[u8], tape: &mut Tape) -> Result<Replay<'s>, Refusal> {
-        if !scope.accepts(transcript.as_js()) {
-            return Err(Refusal::ContinuationAuthorityMismatch);
-        }
-        let prepared = parse(prepared, tape, |value| Receipt::bootstrap(value, &scope, transcript))?;
+    pub fn begin(scope: Scope<'s>, subject: Subject<'_>, prepared: &[u8], tape: &mut Tape) -> Result<Replay<'s>, Refusal> {
+        let authority = Refusal::ContinuationAuthorityMismatch;
+        let prepared = parse(prepared, tape, |value| {
+            let transcript = match subject {
+                Subject::Transcript(transcript) => transcript.clone(),
+                Subject::Key(key) => {
+                    let named = value.str_member("transcriptPath").map(|path| JsString::from_wtf8(path.into_owned()));
+                    named.filter(|path| Key::of(path.as_js()) == key).ok_or(authority)?
+                }
+            };
+            if !scope.accepts(transcript.as_js()) {
+                return Err(authority);
+            }
+            Receipt::bootstrap(value, &scope, &transcript)
+        })?;
         Ok(Replay {
             scope,
             prepared,
@@ -161,13 +180,15 @@ impl<'s> Replay<'s> {
 /// What `read` and `bind` say, and the tokens of the replay.
 pub fn replay<E: From<Refusal>, B: AsRef<[u8]>>(
     scope: Scope<'_>,
-    transcript: &JsString,
+    subject: Subject<'_>,
     names: &Names,
     tape: &mut Tape,
     mut read: impl FnMut(State) -> Result<B, E>,
     bind: impl FnOnce(&Target) -> Result<(), E>,
 ) -> Result<Option<Journal>, E> {
-    if !scope.accepts(transcript.as_js()) {
+    if let Subject::Transcript(transcript) = subject
+        && !scope.accepts(transcript.as_js())
+    {
         return Err(Refusal::ContinuationAuthorityMismatch.into());
     }
     if !names.has(State::Prepared) {
@@ -177,7 +198,7 @@ pub fn replay<E: From<Refusal>, B: AsRef<[u8]>>(
             _ => Err(Refusal::StateMissing.into()),
         };
     }
-    let mut replay = Replay::begin(scope, transcript, read(State::Prepared)?.as_ref(), tape)?;
+    let mut replay = Replay::begin(scope, subject, read(State::Prepared)?.as_ref(), tape)?;
     bind(replay.target())?;
     if names.are_corrupt() {
         return Err(Refusal::ContinuationCorrupt.into());
@@ -192,4 +213,96 @@ pub fn replay<E: From<Refusal>, B: AsRef<[u8]>>(
         return Err(Refusal::ContinuationCorrupt.into());
     }
     Ok(Some(replay.finish()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::owner_evidence::example;
+    use crate::gc::SessionsRoot;
+
+    const PATH: &str = "/r/v2-d/t.jsonl";
+
+    fn text(state: &str, more: &str) -> String {
+        format!(
+            r#"{{"schemaVersion":1,"state":"{state}","scope":"d","transcriptPath":"{PATH}","sessionId":"s","cwd":"/w","transcriptIdentity":{{"dev":"1","ino":"2","nlink":"1","size":3,"mtimeNs":"4","sha256":"{}"}},"taskArtifactOwnerDeletionEvidence":{}{more}}}"#,
+            "ab".repeat(32),
+            example("s"),
+        )
+    }
+    fn prepared() -> String {
+        text("prepared", "")
+    }
+    fn removed() -> String {
+        text("artifacts_removed", r#","artifactsRemoved":true"#)
+    }
+    /// The result of replaying these files, read in the order in which they are asked for.
+    fn replayed(files: &[(State, String)], odd_attempt: bool) -> (Result<Option<State>, Refusal>, Vec<State>) {
+        let root = SessionsRoot::new(b"/r").unwrap();
+        let scope = Scope { digest: "d", directory: b"/r/v2-d", root: &root };
+        let path: JsString = PATH.into();
+        let key = Key::of(path.as_js());
+        let odd = odd_attempt.then(|| format!("{}owner_pending-000000001.json", key.prefix()));
+        let names = Names::of(key, files.iter().map(|(state, _)| key.name(*state)).chain(odd).map(|name| (name, true)));
+        let mut asked = Vec::new();
+        let read = |state: State| {
+            asked.push(state);
+            Ok::<_, Refusal>(files.iter().find(|(of, _)| *of == state).map(|(_, text)| text.clone()).unwrap_or_default())
+        };
+        let journal = replay(scope, Subject::Transcript(&path), &names, &mut Tape::default(), read, |_| Ok(()));
+        (journal.map(|journal| journal.map(|journal| journal.state())), asked)
+    }
+
+    #[test]
+    fn each_file_is_read_once_and_in_gjcs_order() {
+        let files = [(State::ArtifactsRemoved, removed()), (State::Prepared, prepared())];
+        assert_eq!(replayed(&files, false), (Ok(Some(State::ArtifactsRemoved)), vec![State::Prepared, State::ArtifactsRemoved]));
+        assert_eq!(replayed(&[], false), (Ok(None), vec![]));
+    }
+    #[test]
+    fn a_journal_needs_its_prepared_receipt() {
+        assert_eq!(replayed(&[(State::ArtifactsRemoved, removed())], false).0, Err(Refusal::StateMissing));
+        assert_eq!(replayed(&[], true).0, Err(Refusal::ContinuationCorrupt));
+    }
+    #[test]
+    fn what_does_not_decode_is_told_before_what_does_not_compare() {
+        let turned = removed().replacen("\"nlink\":\"3\"", "\"nlink\":\"4\"", 1);
+        let both = [(State::Prepared, prepared()), (State::ArtifactsRemoved, turned.clone())];
+        assert_eq!(replayed(&both, false).0, Err(Refusal::EvidenceMismatch));
+        let broken = [both[0].clone(), both[1].clone(), (State::OwnerRetired, "{".to_owned())];
+        assert_eq!(replayed(&broken, false).0, Err(Refusal::ContinuationCorrupt));
+    }
+    #[test]
+    fn an_odd_attempt_is_met_after_the_named_states() {
+        let files = [(State::Prepared, prepared()), (State::ArtifactsRemoved, "{".to_owned()), (State::OwnerPending(1), prepared())];
+        let (result, asked) = replayed(&files, true);
+        assert_eq!((result, asked), (Err(Refusal::ContinuationCorrupt), vec![State::Prepared, State::ArtifactsRemoved]));
+    }
+    #[test]
+    fn discovery_finds_the_transcript_in_the_receipt_and_holds_it_to_the_key() {
+        let root = SessionsRoot::new(b"/r").unwrap();
+        let scope = Scope { digest: "d", directory: b"/r/v2-d", root: &root };
+        let path: JsString = PATH.into();
+        let begin = |key: Key, text: &str| {
+            Replay::begin(scope, Subject::Key(key), text.as_bytes(), &mut Tape::default())
+                .map(|replay| replay.target().transcript_path.clone())
+        };
+        assert_eq!(begin(Key::of(path.as_js()), &prepared()), Ok(path.clone()));
+        assert_eq!(begin(Key([0; 32]), &prepared()), Err(Refusal::ContinuationAuthorityMismatch));
+        assert_eq!(begin(Key::of(path.as_js()), "[]"), Err(Refusal::ContinuationAuthorityMismatch));
+        assert_eq!(begin(Key::of(path.as_js()), "\u{feff}{}"), Err(Refusal::ContinuationCorrupt));
+    }
+    #[test]
+    fn the_current_transcript_is_absent_or_the_prepared_one() {
+        let root = SessionsRoot::new(b"/r").unwrap();
+        let scope = Scope { digest: "d", directory: b"/r/v2-d", root: &root };
+        let replay = Replay::begin(scope, Subject::Transcript(&PATH.into()), prepared().as_bytes(), &mut Tape::default()).unwrap();
+        let target = replay.target().clone();
+        assert_eq!(Current::Absent.bind(&target), Ok(()));
+        assert_eq!(Current::Present(Box::new(target.clone())).bind(&target), Ok(()));
+        let other = Target { cwd: "/x".into(), ..target.clone() };
+        assert_eq!(Current::Present(Box::new(other)).bind(&target), Err(Refusal::TranscriptReplaced));
+        assert_eq!(Current::Irregular.bind(&target), Err(Refusal::ContinuationIdentityInvalid));
+        assert_eq!(Current::WithoutOwner.bind(&target), Err(Refusal::LocatorMissing));
+    }
 }

@@ -42,8 +42,8 @@ const LATER: [&str; 7] = [ATTEMPT, ARTIFACTS_REMOVED, OUTCOME, CONTINUATION, PAY
 /// Decides about a candidate in memory, given the replayed journal of its transcript. Scope authority, lease, the exclusive
 /// publication and the reading back are the writer's.
 ///
-/// The order of the rules within one state is gjc's as far as the vectors fix it: evidence, shape, order, history, quotas,
-/// decoding, proof.
+/// The order of the rules within one state is gjc's as far as the vectors fix it: binding, evidence, shape, order, history,
+/// quotas, decoding, proof.
 ///
 /// # Errors
 /// The token of the first rule that fails.
@@ -54,6 +54,8 @@ pub fn publish<'a>(candidate: impl View<'a>, scope: &Scope<'_>, journal: Option<
     }
     if let Some(journal) = journal {
         let prepared = &journal.prepared;
+        // Part of the replay, which comes before every rule about the candidate.
+        facts.transcript.bind(&prepared.target)?;
         let same_target = Target::read(candidate, scope.root.path()).is_ok_and(|target| target == prepared.target);
         let same_evidence =
             candidate.get(EVIDENCE).is_some_and(|evidence| Evidence::read(evidence).is_ok_and(|found| found == prepared.evidence));
@@ -91,11 +93,8 @@ pub fn publish<'a>(candidate: impl View<'a>, scope: &Scope<'_>, journal: Option<
                 return Err(Refusal::EvidenceMismatch);
             }
         }
-        State::OwnerRetired => {
-            facts.transcript.bind(&receipt.target)?;
-            facts.gone?;
-        }
-        State::ArtifactsRemoved | State::OwnerPending(_) => facts.transcript.bind(&receipt.target)?,
+        State::OwnerRetired => facts.gone?,
+        State::ArtifactsRemoved | State::OwnerPending(_) => {}
     }
     Ok(Decision::Append { name: Key::of(receipt.target.transcript_path.as_js()).name(state), receipt: Box::new(receipt) })
 }
@@ -186,5 +185,114 @@ fn record<'a>(candidate: impl View<'a>, scope: &Scope<'_>, state: State) -> Valu
 fn copy<'a>(candidate: impl View<'a>, key: &str, record: &mut Object) {
     if let Some(value) = candidate.get(key) {
         record.set(key, value.to_value());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::owner_evidence::example;
+    use crate::gc::SessionsRoot;
+    use crate::gc::budget::{MAX_RECEIPT_BYTES, scope_entries};
+
+    fn candidate(state: &str, more: &str) -> Value {
+        let locator = Value::parse(example("s").as_bytes()).and_then(|evidence| evidence.member("locator").cloned()).unwrap();
+        let text = format!(
+            r#"{{"state":"{state}","transcriptPath":"/r/v2-d/t.jsonl","sessionId":"s","cwd":"/w","transcriptIdentity":{{"dev":"1","ino":"2","nlink":"1","size":3,"mtimeNs":"4","sha256":"{}"}},"taskArtifactOwnerLocator":{},"taskArtifactOwnerDeletionEvidence":{}{more}}}"#,
+            "ab".repeat(32),
+            crate::json::stringify::to_text(&locator),
+            example("s"),
+        );
+        Value::parse(text.as_bytes()).unwrap()
+    }
+    fn completed() -> String {
+        format!(r#","taskArtifactOwnerRetirementOutcome":{{"kind":"completed","evidence":{},"nativeOutcome":{{"ok":true}}}}"#, example("s"))
+    }
+    /// Decides with everything in order, save for what `change` says.
+    fn decide(candidate: &Value, journal: Option<&Journal>, change: impl Fn(&mut Facts<'_>)) -> Result<Decision, Refusal> {
+        let root = SessionsRoot::new(b"/r").unwrap();
+        let scope = Scope { digest: "d", directory: b"/r/v2-d", root: &root };
+        let present = Target::read(candidate, b"/r").map_or(Current::Absent, |target| Current::Present(Box::new(target)));
+        let (history, entries) = (History::default(), scope_entries());
+        let mut facts = Facts { transcript: &present, evidence_is_fresh: true, gone: Ok(()), history: &history, scope_entries: &entries };
+        change(&mut facts);
+        publish(candidate, &scope, journal, &facts)
+    }
+    fn journal(progress: Progress) -> Journal {
+        match decide(&candidate("prepared", ""), None, |_| {}).unwrap() {
+            Decision::Append { receipt, .. } => Journal { prepared: *receipt, newest: progress },
+            Decision::Keep(_) => panic!("the first receipt is appended"),
+        }
+    }
+    fn refusal(decision: Result<Decision, Refusal>) -> Option<Refusal> {
+        decision.err()
+    }
+
+    #[test]
+    fn the_first_prepared_needs_its_transcript_and_fresh_evidence() {
+        let first = candidate("prepared", "");
+        assert!(matches!(decide(&first, None, |_| {}), Ok(Decision::Append { .. })));
+        assert_eq!(refusal(decide(&first, None, |facts| facts.transcript = &Current::Absent)), Some(Refusal::ContinuationIdentityInvalid));
+        assert_eq!(refusal(decide(&first, None, |facts| facts.evidence_is_fresh = false)), Some(Refusal::EvidenceMismatch));
+    }
+    #[test]
+    fn later_states_allow_that_the_transcript_is_gone_but_not_that_it_changed() {
+        let next = candidate("artifacts_removed", "");
+        let journal = journal(Progress::Prepared);
+        assert!(decide(&next, Some(&journal), |facts| facts.transcript = &Current::Absent).is_ok());
+        let other = Current::Present(Box::new(Target { cwd: "/x".into(), ..journal.prepared.target.clone() }));
+        let root = SessionsRoot::new(b"/r").unwrap();
+        let scope = Scope { digest: "d", directory: b"/r/v2-d", root: &root };
+        let facts = Facts {
+            transcript: &other,
+            evidence_is_fresh: true,
+            gone: Ok(()),
+            history: &History::default(),
+            scope_entries: &scope_entries(),
+        };
+        assert_eq!(refusal(publish(&next, &scope, Some(&journal), &facts)), Some(Refusal::TranscriptReplaced));
+    }
+    #[test]
+    fn owner_retired_needs_the_owner_gone() {
+        let last = candidate("owner_retired", &completed());
+        let journal = journal(Progress::ArtifactsRemoved);
+        assert!(decide(&last, Some(&journal), |_| {}).is_ok());
+        let stays = |facts: &mut Facts<'_>| facts.gone = Err(Refusal::PhysicalRetirementUnverified);
+        assert_eq!(refusal(decide(&last, Some(&journal), stays)), Some(Refusal::PhysicalRetirementUnverified));
+    }
+    #[test]
+    fn a_full_history_is_told_before_the_candidate_is_decoded() {
+        let malformed = candidate("owner_retired", r#","taskArtifactOwnerRetirementOutcome":{}"#);
+        let journal = journal(Progress::ArtifactsRemoved);
+        assert_eq!(refusal(decide(&malformed, Some(&journal), |_| {})), Some(Refusal::OutcomeInvalid));
+        let root = SessionsRoot::new(b"/r").unwrap();
+        let scope = Scope { digest: "d", directory: b"/r/v2-d", root: &root };
+        let mut full = scope_entries();
+        full.charge(50_000).unwrap();
+        let mut bytes = History::default();
+        (0..8).for_each(|_| bytes.admit(MAX_RECEIPT_BYTES).unwrap());
+        for (history, entries) in [(History::default(), full), (bytes, scope_entries())] {
+            let facts =
+                Facts { transcript: &Current::Absent, evidence_is_fresh: true, gone: Ok(()), history: &history, scope_entries: &entries };
+            assert_eq!(refusal(publish(&malformed, &scope, Some(&journal), &facts)), Some(Refusal::JournalCapacityExceeded));
+            // What is not appended takes no slot.
+            let again = publish(&candidate("prepared", ""), &scope, Some(&journal), &facts);
+            assert_eq!(again, Ok(Decision::Keep(State::ArtifactsRemoved)));
+        }
+    }
+    #[test]
+    fn attempts_end_at_the_last_safe_integer() {
+        let full = format!(r#"{},"taskArtifactOwnerRetirementContinuation":{{}}"#, completed().replace("completed", "uncertain"));
+        let retained = crate::gc::Retained {
+            why: crate::gc::Why::CleanupPending,
+            continuation: crate::gc::attempt::beginning(
+                &journal(Progress::Prepared).prepared.evidence,
+                &SessionsRoot::new(b"/r").unwrap().owner("x"),
+                None,
+            ),
+            native: None,
+        };
+        let last = journal(Progress::OwnerPending { attempt: names::MAX_ATTEMPT, outcome: Box::new(retained) });
+        assert_eq!(refusal(decide(&candidate("owner_pending", &full), Some(&last), |_| {})), Some(Refusal::AttemptInvalid));
     }
 }

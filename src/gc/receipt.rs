@@ -407,3 +407,73 @@ fn depth(value: &Value) -> usize {
     }
     deepest
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::owner_evidence::example;
+
+    fn prepared() -> Receipt {
+        let text = format!(
+            r#"{{"schemaVersion":1,"state":"prepared","scope":"d","transcriptPath":"/r/v2-d/t.jsonl","sessionId":"s","cwd":"/w","transcriptIdentity":{{"dev":"1","ino":"2","nlink":"1","size":3,"mtimeNs":"4","sha256":"{}"}},"taskArtifactOwnerDeletionEvidence":{}}}"#,
+            "ab".repeat(32),
+            example("s"),
+        );
+        let root = SessionsRoot::new(b"/r").unwrap();
+        let scope = Scope { digest: "d", directory: b"/r/v2-d", root: &root };
+        parse(text.as_bytes(), &mut Tape::default(), |value| Receipt::bootstrap(value, &scope, &"/r/v2-d/t.jsonl".into())).unwrap()
+    }
+
+    #[test]
+    fn bytes_are_canonical_to_the_last() {
+        let bytes = prepared().encode().unwrap();
+        assert!(prepared().is_canonical(&bytes));
+        for other in [&bytes[..bytes.len() - 1], &[&bytes[..], b"\n"].concat(), &[b" ", &bytes[..]].concat()] {
+            assert!(!prepared().is_canonical(other));
+        }
+    }
+    #[test]
+    fn the_next_pending_receipt_is_about_four_trees_long() {
+        let receipt = prepared();
+        let mut tree = Length::default();
+        receipt.evidence.tree.write(&mut tree);
+        let next = receipt.next_pending_length();
+        assert!((4 * tree.0..4 * tree.0 + 2_500).contains(&next), "{next} for a tree of {}", tree.0);
+    }
+    #[test]
+    fn an_identity_is_signed_in_time_only_and_takes_minus_zero_for_a_size() {
+        let with = |from: &str, to: &str| {
+            let text = format!(r#"{{"dev":"1","ino":"2","nlink":"1","size":3,"mtimeNs":"4","sha256":"{}"}}"#, "ab".repeat(32));
+            Identity::read(&Value::parse(text.replacen(from, to, 1).as_bytes()).unwrap())
+        };
+        assert_eq!(with("3", "-0").map(|identity| identity.size), Some(0));
+        assert_eq!(with("3", "9007199254740991").map(|identity| identity.size), Some(MAX_ATTEMPT));
+        assert!(with("\"4\"", "\"-4\"").is_some());
+        for (from, to) in [
+            ("3", "9007199254740992"),
+            ("3", "0.5"),
+            ("3", "-1"),
+            ("\"4\"", "\"-0\""),
+            ("\"1\"", "\"-1\""),
+            ("\"nlink\":\"1\"", "\"nlink\":\"2\""),
+        ] {
+            assert_eq!(with(from, to), None, "{to}");
+        }
+    }
+    #[test]
+    fn a_value_may_stand_in_32_containers() {
+        let nested = |depth: usize| Value::parse(format!("{}1{}", "[".repeat(depth), "]".repeat(depth)).as_bytes()).unwrap();
+        assert_eq!(measure(&nested(32)), Ok(66));
+        assert_eq!(measure(&nested(33)), Err(Refusal::ContinuationCorrupt));
+    }
+    #[test]
+    fn a_receipt_above_64_mib_is_refused_before_it_is_made() {
+        let mut receipt = prepared();
+        let room = MAX_RECEIPT_BYTES - receipt.measure();
+        receipt.target.cwd = JsString::from_wtf8(vec![b'w'; usize::try_from(room).unwrap() + 2]);
+        assert_eq!(receipt.measure(), MAX_RECEIPT_BYTES);
+        assert_eq!(receipt.encode().map(|bytes| bytes.len() as u64), Ok(MAX_RECEIPT_BYTES));
+        receipt.target.cwd = JsString::from_wtf8(vec![b'w'; usize::try_from(room).unwrap() + 3]);
+        assert_eq!(receipt.encode(), Err(Refusal::ReceiptCapacityExceeded));
+    }
+}

@@ -9,7 +9,9 @@ use gjc_fsck::gc::journal::{Current, replay};
 use gjc_fsck::gc::names::receipt_name;
 use gjc_fsck::gc::owner::{Manifest, is_pending_publication};
 use gjc_fsck::gc::publish::{Decision, Facts, publish};
-use gjc_fsck::gc::{Continuation, Journal, Key, Locator, Names, Progress, Receipt, Refusal, Scope, SessionsRoot, State, Target, receipt};
+use gjc_fsck::gc::{
+    Continuation, Journal, Key, Locator, Names, Progress, Receipt, Refusal, Scope, SessionsRoot, State, Subject, Target, receipt,
+};
 use gjc_fsck::json::{JsString, Object, Tape, Value, View, stringify, text};
 use gjc_fsck::transcript::readers::owner;
 use sha2::{Digest, Sha256};
@@ -236,7 +238,14 @@ fn replayed(input: &Value, transcript: &JsString) -> Result<Option<Journal>, Ref
     let key = Key::of(transcript.as_js());
     let names = Names::of(key, files.keys().map(|name| (name, true)));
     in_scope(input, |scope| {
-        replay(scope, transcript, &names, &mut Tape::default(), |state| Ok::<_, Refusal>(files[&key.name(state)].clone()), |_| Ok(()))
+        replay(
+            scope,
+            Subject::Transcript(transcript),
+            &names,
+            &mut Tape::default(),
+            |state| Ok::<_, Refusal>(files[&key.name(state)].clone()),
+            |_| Ok(()),
+        )
     })
 }
 

@@ -48,6 +48,45 @@ impl Locator {
     }
 }
 
+/// The owner that a transcript names, followed line by line: the header's, then that of the last patch that sets one.
+/// A patch cannot take an owner away.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Named {
+    owner: Option<Locator>,
+    patchable: bool,
+}
+
+impl Named {
+    /// Begins with the first line, without its LF, of a transcript of the session `session_id` (WTF-8).
+    ///
+    /// # Errors
+    /// When it is no header of that session, or names an owner wrongly.
+    pub fn by_header(line: &[u8], session_id: &[u8]) -> Result<Named, Refusal> {
+        let (owner, patchable) = header(line, session_id)?;
+        Ok(Named { owner, patchable })
+    }
+    /// True when the header's version lets patches count: else no later line need be shown.
+    pub const fn is_patchable(&self) -> bool {
+        self.patchable
+    }
+    /// Takes a later line, without its LF.
+    ///
+    /// # Errors
+    /// When it speaks of the owner and is damaged, or is no valid patch.
+    pub fn line(&mut self, line: &[u8]) -> Result<(), Refusal> {
+        if self.patchable
+            && let Some(locator) = owner_of_line(line)?
+        {
+            self.owner = Some(locator);
+        }
+        Ok(())
+    }
+    /// The owner so far.
+    pub fn owner(self) -> Option<Locator> {
+        self.owner
+    }
+}
+
 /// The owner that a transcript of the session `session_id` (WTF-8) names; none when it names none.
 ///
 /// # Errors
@@ -56,24 +95,20 @@ pub fn owner(input: impl Read, session_id: &[u8]) -> io::Result<Result<Option<Lo
     let mut input = BufReader::with_capacity(256 * 1024, input);
     let mut line = Vec::new();
     input.read_until(b'\n', &mut line)?;
-    let (mut owner, patchable) = match header(trim_lf(&line), session_id) {
-        Ok(read) => read,
+    let mut named = match Named::by_header(trim_lf(&line), session_id) {
+        Ok(named) => named,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    if !patchable {
-        return Ok(Ok(owner));
-    }
-    loop {
+    while named.is_patchable() {
         line.clear();
         if input.read_until(b'\n', &mut line)? == 0 {
-            return Ok(Ok(owner));
+            break;
         }
-        match owner_of_line(trim_lf(&line)) {
-            Ok(Some(locator)) => owner = Some(locator),
-            Ok(None) => {}
-            Err(refusal) => return Ok(Err(refusal)),
+        if let Err(refusal) = named.line(trim_lf(&line)) {
+            return Ok(Err(refusal));
         }
     }
+    Ok(Ok(named.owner()))
 }
 
 /// The reader over the lines of a stream that is read for other readers too. Feed it every line of

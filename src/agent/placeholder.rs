@@ -1,0 +1,124 @@
+//! The empty directory that an exact unlink may leave beside a detached root, and the proof that a recorded one is still
+//! what it was (spec 03 §18, spec 02 §7.2.5). Pure: what the disk says comes in as facts.
+
+use super::record::{NodeKind, Tree, TreeEntry, is_closed, is_text, spells};
+use crate::json::Value;
+use crate::json::view::View;
+
+/// The name of the placeholder with this device and inode: lower-case hex, not padded.
+pub fn name(dev: u64, ino: u64) -> String {
+    format!(".gjc-exact-unlink-placeholder-{dev:x}-{ino:x}")
+}
+
+/// What the disk says of a recorded placeholder. A fact that could not be had makes the proof fail.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Facts {
+    /// The directory of the recorded path is exactly the given parent.
+    pub in_place: bool,
+    /// Device and inode of the parent.
+    pub parent: (u64, u64),
+    /// The object at the recorded path as a tree entry, when it is a real directory.
+    pub root: Option<TreeEntry>,
+    /// It has no child.
+    pub empty: bool,
+}
+
+/// Whether a recorded `sourceArtifactCleanup` still holds: the same real directory in the same parent, empty, of the same
+/// size and time, and recorded as a tree of exactly its root, equal in every field.
+pub fn holds(cleanup: &Value, facts: &Facts) -> bool {
+    let (Some(identity), Some(tree), Some(root)) = (cleanup.member("identity"), cleanup.member("tree"), &facts.root) else { return false };
+    let (parent_dev, parent_ino) = facts.parent;
+    facts.in_place
+        && facts.empty
+        && root.kind == NodeKind::Directory
+        && spells(identity, "dev", root.dev)
+        && spells(identity, "ino", root.ino)
+        && spells(identity, "size", root.size)
+        && spells(identity, "mtimeNs", root.mtime_ns)
+        && spells(identity, "parentDev", parent_dev)
+        && spells(identity, "parentIno", parent_ino)
+        && is_tree_of(tree, root)
+}
+
+/// A recorded tree whose only entry is this root.
+fn is_tree_of(tree: &Value, root: &TreeEntry) -> bool {
+    let entries = tree.member("entries").and_then(Value::as_array).unwrap_or_default();
+    let live = Tree { entries: vec![root.clone()] }.to_value();
+    let [entry] = entries else { return false };
+    let live_entry = live.member("entries").and_then(Value::as_array).and_then(<[Value]>::first);
+    spells(tree, "rootDev", root.dev)
+        && spells(tree, "rootIno", root.ino)
+        && is_closed(entry, &["relativePath", "kind", "dev", "ino", "nlink", "size", "mtimeNs", "ctimeNs"], &[])
+        && live_entry.is_some_and(|live| {
+            live.members().all(|(key, value)| {
+                let key = String::from_utf8_lossy(&key);
+                value.as_str().is_some_and(|text| is_text(entry, &key, &text))
+            })
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts() -> Facts {
+        let root = TreeEntry {
+            relative_path: "".into(),
+            kind: NodeKind::Directory,
+            dev: 2049,
+            ino: 200_001,
+            nlink: 2,
+            size: 40,
+            mtime_ns: 5,
+            ctime_ns: 6,
+            sha256: None,
+        };
+        Facts { in_place: true, parent: (2049, 7), root: Some(root), empty: true }
+    }
+    fn cleanup() -> String {
+        r#"{"identity":{"dev":"2049","ino":"200001","size":"40","mtimeNs":"5","parentDev":"2049","parentIno":"7"},"tree":{"rootDev":"2049","rootIno":"200001","entries":[{"kind":"directory","relativePath":"","dev":"2049","ino":"200001","nlink":"2","size":"40","mtimeNs":"5","ctimeNs":"6"}]}}"#.into()
+    }
+    fn proven(text: &str, facts: &Facts) -> bool {
+        holds(&Value::parse(text.as_bytes()).unwrap(), facts)
+    }
+
+    #[test]
+    fn the_worked_name() {
+        assert_eq!(name(2049, 200_001), ".gjc-exact-unlink-placeholder-801-30d41");
+    }
+    #[test]
+    fn an_unchanged_empty_directory_holds() {
+        assert!(proven(&cleanup(), &facts()));
+    }
+    #[test]
+    fn any_fact_that_differs_says_no() {
+        let root = facts().root;
+        for changed in [
+            Facts { in_place: false, ..facts() },
+            Facts { empty: false, ..facts() },
+            Facts { root: None, ..facts() },
+            Facts { parent: (2049, 8), ..facts() },
+            Facts { root: root.clone().map(|root| TreeEntry { ino: 1, ..root }), ..facts() },
+            Facts { root: root.clone().map(|root| TreeEntry { mtime_ns: 6, ..root }), ..facts() },
+            Facts { root: root.clone().map(|root| TreeEntry { ctime_ns: 7, ..root }), ..facts() },
+            Facts { root: root.map(|root| TreeEntry { nlink: 3, ..root }), ..facts() },
+        ] {
+            assert!(!proven(&cleanup(), &changed), "{changed:?}");
+        }
+    }
+    #[test]
+    fn the_record_must_be_of_exactly_the_root() {
+        let entry = r#"{"kind":"directory""#;
+        for (from, to) in [
+            ("\"parentIno\":\"7\"", "\"parentIno\":7"),
+            ("\"ctimeNs\":\"6\"", "\"ctimeNs\":\"6\",\"sha256\":\"x\""),
+            ("\"rootIno\":\"200001\"", "\"rootIno\":\"200002\""),
+            (entry, "{\"kind\":\"file\""),
+            ("}]}", "},{}]}"),
+        ] {
+            let text = cleanup().replacen(from, to, 1);
+            assert_ne!(text, cleanup());
+            assert!(!proven(&text, &facts()), "{to}");
+        }
+    }
+}
