@@ -128,7 +128,8 @@ fn a_session_that_opens_passes_every_step() {
 fn found() {
     let tree = tree_with(vec![]);
     insta::assert_snapshot!("found", told(&tree, "nobody"));
-    assert_eq!(last_step(&tree, "ws/nothing.jsonl"), ("found".into(), true));
+    let missing = why(&world(&tree), "ws/nothing.jsonl");
+    assert_eq!(missing.stop().map(|step| (&*step.answer, &*step.evidence[0].shows)), Some(("missing", "is not there")));
 }
 #[test]
 fn a_prefix_of_an_id_is_enough_when_one_session_has_it() {
@@ -195,7 +196,8 @@ fn tombstones() {
     let tree = tree_with(vec![file(TRANSCRIPT, &body()), retired()]);
     insta::assert_snapshot!("tombstones", told(&tree, "s1"));
     let blocked = tree_with(vec![file(TRANSCRIPT, &body()), file("agent/sessions/{{legacy:ws/a}}", "")]);
-    assert_eq!(last_step(&blocked, "s1"), ("tombstones".into(), true), "a listing that is refused shows at the first step that needs it");
+    // A listing that is refused shows at the first step that needs it.
+    insta::assert_snapshot!("tombstones-scan-failed", told(&blocked, "s1"));
 }
 #[test]
 fn shadowing() {
@@ -309,6 +311,8 @@ fn several_sessions_begin_with_it() {
     let stamp = |path: &str, seconds: i64| json!({ "path": path, "type": "touch", "mtime": seconds });
     let tree = tree_with(vec![file(&one, &body("s12")), file(&two, &body("s13")), stamp(&one, 60), stamp(&two, 120)]);
     insta::assert_snapshot!("ambiguous", told(&tree, "s1"));
+    let concise = render::why::concise(&why(&world(&tree), "s1"));
+    assert_eq!(concise, "s1: found[ambiguous] `s13`, changed 1970-01-01T00:02Z; `s12`, changed 1970-01-01T00:01Z\n");
 }
 #[test]
 fn outside_links_are_followed_and_no_candidate_is_asked_for() {
@@ -467,9 +471,10 @@ fn a_refused_workspace_still_tells_what_it_keeps() {
     let catalogue = catalogue::of_workspace(&world(&tree), Path::new("ws/a"));
     insta::assert_snapshot!("list-refused", listed(&tree, &catalogue, 100));
     assert_eq!(catalogue, catalogue::of_all(&world(&tree)), "the same among all");
-    let gone = catalogue::of_workspace(&world(&tree), Path::new("ws/gone"));
+    let gone = catalogue::of_workspace(&world(&tree), Path::new(&tree.expand("{{root}}/ws/gone")));
     assert_eq!(gone.workspaces[0].refused.as_ref().map(|refused| refused.code), Some("cwd_missing"));
     assert!(gone.workspaces[0].sessions.is_empty());
+    assert!(listed(&tree, &gone, 80).starts_with("ROOT/ws/gone\n  ✗ refused: cwd_missing\n    the directory"));
 }
 #[test]
 fn a_workspace_without_sessions_says_who_has_some() {

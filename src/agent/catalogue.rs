@@ -158,19 +158,14 @@ pub struct Foreign {
 
 /// The sessions of one workspace. When gjc refuses the workspace, what belongs to it is still told.
 pub fn of_workspace(world: &World<'_>, cwd: &Path) -> Catalogue {
-    let resolved = predict::resolve(world, cwd);
-    let (path, code, detail) = match &resolved {
-        Ok(scope) => match predict::list(world, scope) {
-            Ok(listing) => {
-                let one = workspace(world, &scope.identity.canonical_path, &scope.directory, &listing);
-                let elsewhere = if one.sessions.is_empty() && one.hidden.is_empty() { elsewhere(world) } else { Vec::new() };
-                return Catalogue { workspaces: vec![one], invalid: Vec::new(), elsewhere };
-            }
-            Err(error) => (scope.sessions_root.clone(), error.code(), error.to_string()),
-        },
-        Err(refused) => (refused.path.clone().unwrap_or_else(|| cwd.to_owned()), refused.code, refused.detail.clone()),
+    let listing = predict::resolve(world, cwd).and_then(|scope| Ok((predict::list(world, &scope)?, scope)));
+    let refused = match listing {
+        Ok((listing, scope)) => {
+            let one = workspace(world, &scope.identity.canonical_path, &scope.directory, &listing);
+            return Catalogue { elsewhere: elsewhere_than(world, &one), workspaces: vec![one], invalid: Vec::new() };
+        }
+        Err(refused) => refused_workspace(&refused, cwd),
     };
-    let refused = Refused { path: show(path.as_os_str()), code, detail, modified: None };
     let one = match world.identity(cwd) {
         Ok(identity) => {
             let of_all = list_all(world).0.into_iter().find(|one| one.identity == identity);
@@ -179,11 +174,20 @@ pub fn of_workspace(world: &World<'_>, cwd: &Path) -> Catalogue {
         }
         Err(_) => Workspace { scope: String::new(), ..workspace(world, &show(cwd.as_os_str()), Path::new(""), &Listing::default()) },
     };
-    Catalogue { workspaces: vec![Workspace { refused: Some(refused), ..one }], invalid: Vec::new(), elsewhere: Vec::new() }
+    Catalogue { elsewhere: elsewhere_than(world, &one), workspaces: vec![Workspace { refused: Some(refused), ..one }], invalid: Vec::new() }
 }
 
-/// The workspaces that have sessions, those first that are not there.
-fn elsewhere(world: &World<'_>) -> Vec<Elsewhere> {
+/// gjc's refusal of a workspace; where it names no object, this one is to blame.
+fn refused_workspace(refused: &predict::Refused, object: &Path) -> Refused {
+    let path = refused.path.as_deref().unwrap_or(object);
+    Refused { path: show(path.as_os_str()), code: refused.code, detail: refused.detail.clone(), modified: None }
+}
+
+/// The workspaces that have sessions, those first that are not there; asked for when this one has none.
+fn elsewhere_than(world: &World<'_>, asked: &Workspace) -> Vec<Elsewhere> {
+    if !asked.sessions.is_empty() || !asked.hidden.is_empty() {
+        return Vec::new();
+    }
     let (listings, invalid) = list_all(world);
     let mut gone: BTreeMap<String, usize> = BTreeMap::new();
     for cwd in invalid.iter().filter_map(|invalid| invalid.cwd.as_ref()) {
@@ -217,12 +221,7 @@ fn of_files(world: &World<'_>, wanted: impl Fn(&Path) -> bool) -> Catalogue {
             continue;
         }
         let refused = predict::resolve(world, Path::new(&one.identity.canonical_path)).err();
-        let refused = refused.map(|refused| Refused {
-            path: show(refused.path.as_deref().unwrap_or(&one.scope).as_os_str()),
-            code: refused.code,
-            detail: refused.detail,
-            modified: None,
-        });
+        let refused = refused.map(|refused| refused_workspace(&refused, &one.scope));
         workspaces.push(Workspace { refused, ..workspace(world, &one.identity.canonical_path, &one.scope, &one.listing) });
     }
     let invalid = invalid.iter().filter(|invalid| wanted(&invalid.path)).map(|invalid| refused_file(world, invalid)).collect();

@@ -443,6 +443,8 @@ impl<'w, 'a> Follow<'w, 'a> {
         })
     }
 
+    /// Never turns away: what receipts name this file is evidence for the steps behind it; whether one of them matches, and so
+    /// hides the file, is the step "shadowing".
     fn receipts(&mut self) -> Option<Step> {
         const SECTION: &str = "02 §7.2";
         let scope = self.own_scope()?;
@@ -478,7 +480,7 @@ impl<'w, 'a> Follow<'w, 'a> {
         let Some(candidate) = &self.candidate else { return Ok(()) };
         let cwd = PathBuf::from(&*candidate.cwd.as_js().to_string_lossy());
         let scope = predict::resolve(self.world, &cwd)?;
-        let listing = predict::list(self.world, &scope).map_err(|error| Refused::new(error.code(), error.to_string()))?;
+        let listing = predict::list(self.world, &scope)?;
         (self.scope, self.listing) = (Some(scope), Some(listing));
         Ok(())
     }

@@ -35,7 +35,7 @@ pub struct Options {
     #[arg(long, global = true, value_name = "UID")]
     pub as_uid: Option<u32>,
     /// Judge a copied agent directory as if it lay at this path
-    #[arg(long, global = true, help_heading = OF_THE_CHECK, value_name = "PATH")]
+    #[arg(long, global = true, value_name = "PATH")]
     pub assume_root: Option<PathBuf>,
     /// Number of threads (default: one per core)
     #[arg(long, global = true, help_heading = OF_THE_CHECK, value_parser = clap::value_parser!(u16).range(1..=1024), value_name = "N")]

@@ -125,8 +125,9 @@ impl Page {
     }
 
     fn workspace(&mut self, workspace: &Workspace) {
+        // A path without identity has no scope.
         let root = Path::new(&workspace.scope).parent().map(|root| format!("{}/", root.display()));
-        self.bases = [format!("{}/", workspace.scope), root.unwrap_or_default()];
+        self.bases = root.map(|root| [format!("{}/", workspace.scope), root]).unwrap_or_default();
         let title = self.palette.strong(&plain(&workspace.workspace));
         self.line(&title);
         if !workspace.scope.is_empty() {
@@ -137,7 +138,7 @@ impl Page {
             let head = self.bad(&format!("✗ refused: {}", refused.code));
             self.line(&format!("  {head}"));
             self.words(4, &refused.detail);
-            if refused.path != workspace.scope {
+            if refused.path != workspace.scope && refused.path != workspace.workspace {
                 self.path(4, &refused.path);
             }
         }

@@ -35,7 +35,9 @@ pub fn concise(chain: &Chain) -> String {
     let evidence = step.evidence.first();
     let line = evidence.filter(|seen| Some(&seen.path) == chain.path.as_ref()).and_then(|seen| seen.line);
     let line = line.map_or_else(String::new, |line| format!(":{line}"));
-    let shows = evidence.map_or_else(String::new, |seen| format!(" {}", plain(&seen.shows)));
+    // Only where several sessions are meant does everything that was seen count.
+    let seen = step.evidence.iter().take(if step.answer == "ambiguous" { usize::MAX } else { 1 });
+    let shows: String = seen.map(|seen| format!(" {}", plain(&seen.shows))).collect::<Vec<_>>().join(";");
     format!("{path}{line}: {}[{}]{shows}\n", step.step, step.answer)
 }
 

@@ -81,6 +81,16 @@ impl Refused {
     }
 }
 
+impl From<ListError> for Refused {
+    fn from(error: ListError) -> Self {
+        let code = error.code();
+        match error {
+            ListError::UnsafeRoot(path) => Refused::new(code, "is no real directory: the whole listing fails").at(path),
+            ListError::ScanFailed { path, why } => Refused::new(code, format!("{why}: the whole listing fails")).at(path),
+        }
+    }
+}
+
 /// Resolves the scope of a working directory (spec 02 §2, §3.2, §4.4). `cwd` is what the user says; a relative one is
 /// taken from the current directory.
 ///

@@ -5,6 +5,7 @@ use super::{Evidence, Step, passes, saw, stops};
 use crate::agent::candidates::{Provenance, look};
 use crate::agent::layout;
 use crate::agent::world::World;
+use crate::fsys::{Errno, Error};
 use crate::transcript::date;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -29,10 +30,14 @@ pub(super) fn find(world: &World<'_>, asked: &OsStr) -> Result<(PathBuf, Step), 
         }
         (Err(error), true) => {
             let advice = "Name an existing transcript, or the id of the session. gjc would begin a new session at this path.";
-            Err(stops("found", "01 §2.3", "missing", vec![saw(&as_path, error.token())], advice))
+            Err(stops("found", "01 §2.3", "missing", vec![saw(&as_path, missing(error))], advice))
         }
         (Err(_), false) => by_id(world, &asked.to_string_lossy()),
     }
+}
+
+fn missing(error: &Error) -> String {
+    if error.errno == Errno::NOENT { "is not there".to_owned() } else { format!("cannot be looked at: {}", error.token()) }
 }
 
 /// Components above the name may be links, as for gjc; the name itself is kept.
