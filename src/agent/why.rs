@@ -117,6 +117,9 @@ pub const STEPS: [&str; 16] = [
     "open",
 ];
 
+/// Answer of the step "found" when a path was named.
+pub const BY_PATH: &str = "named by its path";
+
 /// A step that passes.
 fn passes(step: &'static str, section: &'static str, answer: impl Into<String>, evidence: Vec<Evidence>) -> Step {
     Step { step, answer: answer.into(), turns_away: false, section, evidence, advice: None }

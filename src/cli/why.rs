@@ -60,6 +60,9 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     if let Some(agent) = &inferred {
         console.note(&format!("agent directory taken from the path: {}", show(agent.as_os_str())));
     }
+    // A file that lies outside managed storage needs no home to be judged.
+    let homeless = args.agent_dir.is_none() && console.environment.location(&Real).is_err() && Real.lstat(&path).is_ok();
+    let inferred = inferred.or_else(|| path.parent().filter(|_| homeless).map(Path::to_owned));
     let world = console.world(&Real, &ThisHost, args.agent_dir.as_deref().or(inferred.as_deref()))?;
     if !world.fs.present(&world.agent_dir).unwrap_or(true) && !args.session.as_encoded_bytes().contains(&b'/') && Real.lstat(&path).is_err()
     {

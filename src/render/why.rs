@@ -2,7 +2,7 @@
 
 use super::human::Layout;
 use super::style::{Palette, plain, wrap};
-use crate::agent::why::{Chain, Evidence, Reported, STEPS, Step};
+use crate::agent::why::{BY_PATH, Chain, Evidence, Reported, STEPS, Step};
 use crate::finding::Severity;
 use crate::report::reference::level;
 use std::fmt::Write;
@@ -28,9 +28,10 @@ pub fn text(chain: &Chain, layout: Layout) -> String {
     page.out
 }
 
-/// The chain in one line: `path:line: step[answer] what was found`.
+/// The chain in one line: `path:line: step[answer] what was found`; the path as it was named, when one was.
 pub fn concise(chain: &Chain) -> String {
-    let path = plain(chain.path.as_deref().unwrap_or(&chain.asked));
+    let by_path = chain.steps.first().is_some_and(|found| found.answer == BY_PATH);
+    let path = plain(chain.path.as_deref().filter(|_| !by_path).unwrap_or(&chain.asked));
     let Some(step) = chain.stop() else { return format!("{path}: opens\n") };
     let evidence = step.evidence.first();
     let line = evidence.filter(|seen| Some(&seen.path) == chain.path.as_ref()).and_then(|seen| seen.line);

@@ -1,7 +1,7 @@
 //! Which file is meant: a path, a session id, or the beginning of one (spec 04 §3.1). gjc takes the first match of its
 //! listing and asks nobody; here a name that several sessions begin with is said to be one.
 
-use super::{Evidence, Step, passes, saw, stops};
+use super::{BY_PATH, Evidence, Step, passes, saw, stops};
 use crate::agent::candidates::{Provenance, look};
 use crate::agent::layout;
 use crate::agent::world::World;
@@ -25,7 +25,7 @@ pub(super) fn find(world: &World<'_>, asked: &OsStr) -> Result<(PathBuf, Step), 
     match (&here, asked.as_encoded_bytes().contains(&b'/')) {
         (Ok(_), _) => {
             let path = real_directory(world, &as_path);
-            let step = passes("found", SECTION, "named by its path", vec![]);
+            let step = passes("found", SECTION, BY_PATH, vec![]);
             Ok((path, step))
         }
         (Err(error), true) => {
