@@ -199,8 +199,8 @@ fn tombstones() {
     // A listing that is refused shows at the first step that needs it.
     insta::assert_snapshot!("tombstones-scan-failed", told(&blocked, "s1"));
 }
-#[test]
-fn shadowing() {
+/// A legacy session and its migrated copy, with the receipt that pairs them.
+fn shadowed() -> Tree {
     let side = |path: &str| {
         r#"{"path":"{{root}}/PATH","sessionId":"s1","header":{"id":"s1","cwd":"{{root}}/ws/a"},"identity":{"canonicalPath":"{{root}}/PATH","sessionId":"s1","dev":"{{dev:PATH}}","ino":"{{ino:PATH}}","nlink":"1","size":{{size:PATH}},"mtimeNs":"{{mtimeNs:PATH}}","ctimeNs":"{{ctimeNs:PATH}}","sha256":"{{sha256:PATH}}","mtimeMs":{{mtimeMs:PATH}}},"sha256":"{{sha256:PATH}}"}"#
             .replace("PATH", path)
@@ -211,7 +211,11 @@ fn shadowing() {
         side(TRANSCRIPT)
     );
     let name = format!("{INTERNAL}/receipts/{{{{opname:{LEGACY}}}}}.json");
-    let tree = tree_with(vec![file(LEGACY, &body()), file(TRANSCRIPT, &body()), file(&name, &format!("{receipt}\n"))]);
+    tree_with(vec![file(LEGACY, &body()), file(TRANSCRIPT, &body()), file(&name, &format!("{receipt}\n"))])
+}
+#[test]
+fn shadowing() {
+    let tree = shadowed();
     let shown = told(&tree, LEGACY).replace(&tree.expand(&format!("{{{{opname:{LEGACY}}}}}")), "OP");
     insta::assert_snapshot!("shadowing", shown);
     assert_eq!(last_step(&tree, TRANSCRIPT), ("open".into(), false));
@@ -496,6 +500,20 @@ fn of_two_files_with_one_id_the_picker_shows_the_later() {
     let instead: Vec<_> = catalogue.workspaces[0].sessions.iter().map(|session| session.shown_instead.clone()).collect();
     assert_eq!(instead, [Some(tree.expand(&format!("{{{{root}}}}/{other}"))), None]);
     assert!(listed(&tree, &catalogue, 100).contains("not in the picker, which shows a later file"));
+}
+#[test]
+fn what_is_hidden_is_listed_with_what_hides_it() {
+    for (tree, name) in [(shadowed(), "list-shadowed"), (tree_with(vec![file(TRANSCRIPT, &body()), retired()]), "list-retired")] {
+        let mut catalogue = catalogue::of_workspace(&world(&tree), Path::new("ws/a"));
+        for session in &mut catalogue.workspaces[0].sessions {
+            session.modified = Some("MODIFIED".to_owned());
+        }
+        for hidden in &mut catalogue.workspaces[0].hidden {
+            (hidden.path, hidden.by, hidden.modified) =
+                (steady(&tree, &hidden.path), steady(&tree, &hidden.by), Some("MODIFIED".to_owned()));
+        }
+        insta::assert_snapshot!(name, listed(&tree, &catalogue, 80));
+    }
 }
 #[test]
 fn a_directory_is_listed_by_itself() {

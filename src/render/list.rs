@@ -153,7 +153,7 @@ impl Page {
             };
             let time = hidden.modified.as_deref().unwrap_or("date unknown");
             let mark = self.palette.faint("·");
-            self.line(&format!("  {mark} {}  {time}", plain(&hidden.id)));
+            self.line(&format!("  {mark} {time}  {}", plain(&hidden.id)));
             self.words(4, &format!("{}: {reason}", hidden.reason));
             self.path(4, &hidden.path);
             self.words(4, &format!("{by}: {}", self.short(&hidden.by)));
