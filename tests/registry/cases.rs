@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 
 /// The areas whose codes need a row.
 const AREAS: &[&str] = &[
+    "operational",
     "line",
     "header",
     "entry",
@@ -23,6 +24,7 @@ const AREAS: &[&str] = &[
     "tree",
     "context",
     "tool pairing",
+    "blob",
     "size and caps",
     "scope",
     "binding",
@@ -32,6 +34,7 @@ const AREAS: &[&str] = &[
     "migration receipt",
     "replacement receipt",
     "tombstone",
+    "listing",
     "artifact",
     "residue",
     "dialect",

@@ -379,6 +379,8 @@ fn what_is_not_there() {
     assert_eq!(at("/dangling"), ["agent_dir_missing /dangling"]);
     assert_eq!(at("/file/x"), ["agent_dir_missing /file/x"]);
     assert_eq!(at("/none.jsonl"), ["missing /none.jsonl"]);
+    fs.file("/some.jsonl", text("s1", "").as_bytes());
+    assert_eq!(at("/some.jsonl"), NOTHING, "near miss: it exists");
     assert_eq!(at("/loop"), ["object_unreadable /loop"]);
     let own = |path: &str| found_in(&run(vec![Target::Agent(Location::explicit(path.into()))], &options(), &fs, &|_| {}));
     assert_eq!(own("/none"), ["agent_dir_missing /none"]);
@@ -402,19 +404,24 @@ fn a_transcript_that_is_no_file() {
     let fs = Memory::new();
     fs.special("/pipe", Kind::Fifo);
     assert_eq!(found_in(&checked(&fs, "/pipe", &options())), ["read_failed /pipe"]);
+    assert_eq!(after(|t| t.fs.file(t.at("2026-01-01T00-00-00-000Z_x.jsonl"), text("x", "").as_bytes())), NOTHING, "near miss: a file");
 }
 
 #[test]
 fn special_files_and_foreign_bytes_in_names_anywhere_below() {
     use std::os::unix::ffi::OsStrExt;
-    let artifact = "2026-01-01T00-00-00-000Z_s1/pipe";
+    let artifact = "2026-01-01T00-00-00-000Z_s1/0.bash.log";
     let found = after(|t| t.fs.special(t.at(artifact), Kind::Fifo));
     assert_eq!(found, [format!("special_file SCOPE/{artifact}"), format!("unsafe_artifacts SCOPE/{artifact}")]);
     let lock = format!("{INTERNAL}/{LOCKS}/x.lock");
     assert!(after(|t| t.fs.special(t.at(&lock), Kind::Socket)).contains(&format!("special_file SCOPE/{lock}")));
-    let name = Path::new(std::ffi::OsStr::from_bytes(b"bad-\xff"));
-    let found = after(|t| t.fs.directory(Path::new(&t.at("2026-01-01T00-00-00-000Z_s1")).join(name)));
-    assert_eq!(found, ["name_not_utf8 SCOPE/2026-01-01T00-00-00-000Z_s1/bad-\\xff"]);
+    let named = |name: &[u8]| {
+        let folder = "2026-01-01T00-00-00-000Z_s1";
+        after(|t| t.fs.file(Path::new(&t.at(folder)).join(std::ffi::OsStr::from_bytes(name)), b""))
+    };
+    assert_eq!(named(b"0.\xff.log"), ["name_not_utf8 SCOPE/2026-01-01T00-00-00-000Z_s1/0.\\xff.log"]);
+    assert_eq!(named(b"0.y.log"), NOTHING, "near miss: another letter");
+    assert_eq!(after(|t| t.fs.file(t.at(artifact), b"")), NOTHING, "near miss: a file");
 }
 
 #[test]
@@ -426,6 +433,7 @@ fn an_unreadable_directory_or_transcript_is_not_judged() {
         });
         found_in(&checked(&inject, "/a", &options()))
     };
+    assert_eq!(denied("opendir", "/elsewhere".into()), NOTHING, "near miss");
     assert_eq!(denied("opendir", tree.scope.clone()), ["object_unreadable SCOPE"]);
     assert_eq!(denied("opendir", "/a/sessions".into()), ["object_unreadable sessions"]);
     assert_eq!(denied("opendir", "/a".into()), ["object_unreadable ."]);
@@ -453,6 +461,23 @@ fn a_transcript_that_keeps_moving_is_unstable_and_one_that_moved_once_is_not() {
         });
         assert_eq!(found_in(&checked(&inject, "/a", &options())), expected, "{times}");
     }
+}
+
+/// A scope that its parent's listing named a moment ago.
+#[test]
+fn what_vanishes_while_it_is_looked_at_changed() {
+    let vanishing = |gone: bool| {
+        let tree = Tree::new();
+        let inject = Inject::new(&tree.fs, |call| {
+            if gone && call.op == "opendir" && call.phase == Phase::Before && call.path == Path::new(&tree.scope) {
+                tree.fs.rename(&tree.scope, "/moved");
+            }
+            None
+        });
+        found_in(&checked(&inject, "/a", &options()))
+    };
+    assert_eq!(vanishing(true), ["concurrent_change SCOPE"]);
+    assert_eq!(vanishing(false), NOTHING, "near miss");
 }
 
 #[test]
@@ -512,6 +537,7 @@ fn session_in_wrong_directory() {
         after(|t| t.fs.file(format!("/a/sessions/{name}"), text("s2", "").as_bytes())),
         [format!("session_in_wrong_directory sessions/{name}")]
     );
+    assert_eq!(after(|t| t.fs.file(t.at(name), text("s2", "").as_bytes())), NOTHING, "near miss: in the scope");
 }
 
 // blob store
@@ -545,6 +571,7 @@ fn blob_unreferenced_after_a_day() {
     let tree = with_blob();
     tree.fs.remove(tree.transcript());
     assert_eq!(blob_findings(&tree), ["blob_unreferenced blobs/ABC"]);
+    assert_eq!(blob_findings(&with_blob()), NOTHING, "referred to by a transcript");
     assert_eq!(found(&tree), NOTHING, "within the grace of 24 hours");
 }
 
@@ -555,6 +582,8 @@ fn blob_gc_hazard_when_only_others_refer_to_it() {
         tree.fs.remove(tree.transcript());
         tree.fs.file(tree.at(place), format!("see blob:sha256:{ABC}").as_bytes());
         assert_eq!(blob_findings(&tree), ["blob_gc_hazard blobs/ABC"], "{place}");
+        tree.fs.file(tree.transcript(), format!("{}{}", text("s1", ""), clean::label(&format!("blob:sha256:{ABC}f"))).as_bytes());
+        assert_eq!(blob_findings(&tree), NOTHING, "near miss: a transcript refers to it too");
     }
     let tree = with_blob();
     tree.fs.remove(tree.transcript());
@@ -569,6 +598,10 @@ fn blob_scan_incomplete_withholds_claims() {
     tree.fs.symlink(&tree.scope, "/moved");
     tree.fs.sparse("/a/sessions/--x--/2026-01-01T00-00-00-000Z_big.jsonl", 1 << 40);
     assert_eq!(blob_findings(&tree), ["blob_scan_incomplete blobs"]);
+    tree.fs.remove("/a/sessions/--x--/2026-01-01T00-00-00-000Z_big.jsonl");
+    tree.fs.remove(&tree.scope);
+    tree.fs.rename("/moved", &tree.scope);
+    assert_eq!(blob_findings(&tree), NOTHING, "near miss: everything can be read");
 }
 
 #[test]
@@ -576,6 +609,7 @@ fn blob_hash_mismatch() {
     let tree = with_blob();
     tree.fs.append(format!("/a/blobs/{ABC}"), b"d");
     assert_eq!(blob_findings(&tree), ["blob_hash_mismatch blobs/ABC"]);
+    assert_eq!(blob_findings(&with_blob()), NOTHING, "near miss: the bytes that the name says");
     let quick = Options { depth: Depth::Quick, ..options() };
     assert_eq!(found_in(&checked(&tree.fs, "/a", &quick)), NOTHING, "a quick check hashes nothing");
 }
@@ -603,6 +637,11 @@ fn descriptors_that_run_out_are_a_limit_of_the_run() {
     let mut found = found_in(&checked(&inject, "/a", &options()));
     found.dedup();
     assert_eq!(found, [format!("check_incomplete SCOPE/{BINDING}"), "check_incomplete SCOPE/TRANSCRIPT".into()]);
+    let busy = Inject::new(&tree.fs, |call| (call.op == "open" && call.phase == Phase::Before).then_some(Errno::IO));
+    assert!(
+        !found_in(&checked(&busy, "/a", &options())).iter().any(|found| found.starts_with("check_incomplete")),
+        "near miss: EIO is no limit"
+    );
 }
 
 #[test]
@@ -615,6 +654,7 @@ fn names_of_the_blob_store() {
     assert_eq!(named(&format!("{ABC}.tmp.1.2.ab")), (vec!["blob_temp_left blobs/ABC.tmp.1.2.ab".into()], 0));
     assert_eq!(named(&format!(".gjc-gc-blob-{ABC}")), (vec!["blob_gc_interrupted blobs/.gjc-gc-blob-ABC".into()], 1));
     assert_eq!(named("notes.txt"), (vec!["blob_foreign_entry blobs/notes.txt".into()], 1));
+    assert_eq!(named(ABC), (vec![], 0), "near miss of all three: the name of its bytes");
 }
 
 #[test]
@@ -626,6 +666,9 @@ fn a_blob_that_is_linked_or_readable_by_others() {
     tree.fs.chmod(format!("/a/blobs/{ABC}"), 0o644);
     tree.fs.chmod("/a/blobs", 0o755);
     assert_eq!(blob_findings(&tree), ["blob_permissions blobs", "blob_permissions blobs/ABC"]);
+    tree.fs.chmod(format!("/a/blobs/{ABC}"), 0o600);
+    tree.fs.chmod("/a/blobs", 0o700);
+    assert_eq!(blob_findings(&tree), NOTHING, "near miss: as gjc makes them");
     let tree = with_blob();
     tree.fs.rename("/a/blobs", "/moved");
     tree.fs.symlink("/a/blobs", "/moved");

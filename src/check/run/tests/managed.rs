@@ -360,6 +360,7 @@ fn header_cwds_that_do_not_resolve() {
         });
         assert!(found.contains(&code.to_owned()), "{cwd}: {found:?}");
     }
+    assert_eq!(codes_after(|_| {}), NOTHING, "near miss of all: the workspace of the scope");
 }
 #[test]
 fn a_transcript_of_another_workspace_is_counted() {
@@ -369,6 +370,7 @@ fn a_transcript_of_another_workspace_is_counted() {
         t.fs.file(t.at("2026-01-01T00-00-00-000Z_s2.jsonl"), other.as_bytes());
     });
     assert_eq!(found, ["foreign_transcript SCOPE"]);
+    assert_eq!(after(|t| t.fs.file(t.at("2026-01-01T00-00-00-000Z_s2.jsonl"), text("s2", "").as_bytes())), NOTHING, "near miss");
 }
 #[test]
 fn duplicate_and_ambiguous_ids() {
@@ -376,7 +378,7 @@ fn duplicate_and_ambiguous_ids() {
     assert_eq!(second("S1x"), ["id_prefix_ambiguous"]);
     assert_eq!(second("x1"), NOTHING);
     let same = codes_after(|t| t.fs.file(t.at("2026-01-02T00-00-00-000Z_s1.jsonl"), text("s1", "").as_bytes()));
-    assert!(same.contains(&"duplicate_session_id".to_owned()), "{same:?}");
+    assert_eq!(same, ["duplicate_session_id", "filename_header_mismatch"], "the copy has a name of another time");
 }
 #[test]
 fn listed_but_not_openable() {
@@ -385,6 +387,7 @@ fn listed_but_not_openable() {
         t.fs.file(t.transcript(), format!("{}oops\n", text("s1", "")).as_bytes());
     });
     assert_eq!(found, ["json_syntax", "listed_but_not_openable"]);
+    assert_eq!(codes_after(|t| t.fs.append(t.transcript(), b"")), NOTHING, "near miss: without the line");
 }
 #[test]
 fn a_refused_scope_lists_nothing_so_nothing_is_listed_but_not_openable() {
