@@ -24,16 +24,25 @@ pub enum Record {
 pub fn bytes(site: &Site<'_>, path: &Path, bound: Bound, sink: &mut dyn Sink) -> Result<Option<Captured>, u64> {
     let again = |first: Refusal| if first.is_transient() { capture(site.fs, path, bound) } else { Err(first) };
     match capture(site.fs, path, bound).or_else(again) {
-        Ok(captured) => return Ok(Some(captured)),
-        Err(Refusal::Capacity { size, .. }) => return Err(size),
-        Err(Refusal::Links(_)) => {}
-        Err(Refusal::Failed(error)) if matches!(error.errno, Errno::NOENT | Errno::LOOP | Errno::NOTDIR) => {
+        Ok(captured) => Ok(Some(captured)),
+        Err(Refusal::Capacity { size, .. }) => Err(size),
+        Err(refusal) => {
+            unread(site, path, refusal, sink);
+            Ok(None)
+        }
+    }
+}
+
+/// Tells why a protocol file was not read; its size and its links have codes of their own.
+pub fn unread(site: &Site<'_>, path: &Path, refusal: Refusal, sink: &mut dyn Sink) {
+    match refusal {
+        Refusal::Links(_) | Refusal::Capacity { .. } => {}
+        Refusal::Failed(error) if matches!(error.errno, Errno::NOENT | Errno::LOOP | Errno::NOTDIR) => {
             operational::changed(site, path, "it vanished or was replaced while the directory was read", sink);
         }
-        Err(Refusal::Failed(error)) => operational::unreadable(site, &error, sink),
-        Err(refusal) => operational::changed(site, path, &format!("it {refusal}"), sink),
+        Refusal::Failed(error) => operational::unreadable(site, &error, sink),
+        refusal => operational::changed(site, path, &format!("it {refusal}"), sink),
     }
-    Ok(None)
 }
 
 /// Reads a protocol file.

@@ -11,6 +11,8 @@ pub struct Journal {
     pub prepared: Receipt,
     /// The newest state: `owner_retired`, else the last pending, else `artifacts_removed`, else `prepared`.
     pub newest: Progress,
+    /// States whose receipts say what they should in other bytes than gjc writes; gjc reads them all the same.
+    pub not_canonical: Vec<State>,
 }
 
 impl Journal {
@@ -83,6 +85,7 @@ pub struct Replay<'s> {
     last: Option<Box<Retained>>,
     evidence_differs: bool,
     history_breaks: bool,
+    not_canonical: Vec<State>,
 }
 
 impl<'s> Replay<'s> {
@@ -92,7 +95,8 @@ impl<'s> Replay<'s> {
     /// The token of the first rule that fails.
     pub fn begin(scope: Scope<'s>, subject: Subject<'_>, prepared: &[u8], tape: &mut Tape) -> Result<Replay<'s>, Refusal> {
         let authority = Refusal::ContinuationAuthorityMismatch;
-        let prepared = parse(prepared, tape, |value| {
+        let bytes = prepared;
+        let prepared = parse(bytes, tape, |value| {
             let transcript = match subject {
                 Subject::Transcript(transcript) => transcript.clone(),
                 Subject::Key(key) => {
@@ -105,6 +109,7 @@ impl<'s> Replay<'s> {
             }
             Receipt::bootstrap(value, &scope, &transcript)
         })?;
+        let not_canonical = if prepared.is_canonical(bytes) { Vec::new() } else { vec![State::Prepared] };
         Ok(Replay {
             scope,
             prepared,
@@ -114,6 +119,7 @@ impl<'s> Replay<'s> {
             last: None,
             evidence_differs: false,
             history_breaks: false,
+            not_canonical,
         })
     }
 
@@ -130,6 +136,9 @@ impl<'s> Replay<'s> {
         let receipt = parse(bytes, tape, |value| Receipt::decode(value, self.scope.digest, self.scope.root, &self.prepared.target))?;
         if receipt.state() != state {
             return Err(Refusal::StateMissing);
+        }
+        if !receipt.is_canonical(bytes) {
+            self.not_canonical.push(state);
         }
         self.evidence_differs |= receipt.evidence != self.prepared.evidence;
         match receipt.progress {
@@ -169,7 +178,7 @@ impl<'s> Replay<'s> {
             None if self.artifacts_removed => Progress::ArtifactsRemoved,
             None => Progress::Prepared,
         };
-        Ok(Journal { prepared: self.prepared, newest })
+        Ok(Journal { prepared: self.prepared, newest, not_canonical: self.not_canonical })
     }
 }
 

@@ -220,7 +220,7 @@ mod tests {
     }
     fn journal(progress: Progress) -> Journal {
         match decide(&candidate("prepared", ""), None, |_| {}).unwrap() {
-            Decision::Append { receipt, .. } => Journal { prepared: *receipt, newest: progress },
+            Decision::Append { receipt, .. } => Journal { prepared: *receipt, newest: progress, not_canonical: Vec::new() },
             Decision::Keep(_) => panic!("the first receipt is appended"),
         }
     }

@@ -13,6 +13,7 @@ use crate::agent::walk::{self, Listing, Object};
 use crate::finding::{Code, Finding, Sink};
 use crate::fsys::host::{Liveness, Signal};
 use crate::fsys::{Bound, Kind, Meta};
+use crate::gc::owner::MANIFEST;
 use crate::json::View;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -323,7 +324,7 @@ fn sidecar(site: &Site<'_>, directory: &Path, stem: &str, transcript: (&Path, &M
 
 /// What finished and interrupted removals left below `.task-artifact-owners` (spec 03 §10, §18): one finding an owner.
 pub fn owners(site: &Site<'_>, path: &Path, sink: &mut dyn Sink) {
-    let is_residue = |name: &[u8]| name.starts_with(b".gjc-") || name.starts_with(b".pi-tree-detached-");
+    let is_residue = |name: &[u8]| (name.starts_with(b".gjc-") && name != MANIFEST.as_bytes()) || name.starts_with(b".pi-tree-detached-");
     let owners = match walk::list(site.fs, path, &site.limits) {
         Ok(owners) => owners,
         Err(error) => return super::operational::unreadable(site, &error, sink),

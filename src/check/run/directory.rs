@@ -13,8 +13,8 @@ use crate::agent::walk::{self, Listing, Object, Scope, Trouble};
 use crate::check::blob::store::References;
 use crate::check::residue::Place;
 use crate::check::{
-    artifact, binding, listing as listing_area, lock, managed, migration_receipt, operational, replacement_receipt, residue, scope,
-    security, tombstone,
+    artifact, binding, listing as listing_area, lock, managed, migration_receipt, operational, replacement_receipt, residue,
+    retirement_receipt, scope, security, tombstone,
 };
 use crate::fsys::input::READ_CAP;
 use crate::fsys::{Errno, Error, Kind, Watched};
@@ -69,6 +69,7 @@ impl<'a> Work<'a> {
         self.transcripts(&scope.directory, Where::LISTED, &mut part);
         self.below(&scope.directory, true, &mut part);
         self.protocols(&scope, binding.and_then(|binding| binding.identity()), &mut part);
+        part.receipts.extend(scope.receipts.filter(|receipts| !receipts.objects.is_empty()));
         part
     }
 
@@ -79,6 +80,8 @@ impl<'a> Work<'a> {
         let mut outcomes = std::mem::take(&mut part.outcomes);
         managed::check(&self.site, self.cwds, root.as_ref(), directories, &mut outcomes, &told, part);
         part.outcomes = outcomes;
+        let receipts = std::mem::take(&mut part.receipts);
+        retirement_receipt::check(&self.site, &receipts, part);
     }
 
     /// Locks, receipts, tombstones, residue and artifacts of a scope.

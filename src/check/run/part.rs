@@ -35,6 +35,8 @@ pub struct Part {
     pub store: Option<String>,
     /// Session directories, for what only shows when all are seen together.
     pub directories: Vec<crate::check::managed::Directory>,
+    /// Receipts directories of scopes: their journals are judged when the walk is done.
+    pub receipts: Vec<crate::agent::walk::Listing>,
     /// The sessions root, when the whole of it is checked.
     pub sessions: Option<crate::agent::walk::Listing>,
     /// Every transcript that was checked.
@@ -83,6 +85,7 @@ impl Part {
         self.parents.extend(other.parents);
         self.directories.extend(other.directories);
         self.transcripts.extend(other.transcripts);
+        self.receipts.extend(other.receipts);
         if self.sessions.is_none() {
             self.sessions = other.sessions;
         }

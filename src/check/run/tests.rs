@@ -2,6 +2,7 @@
 
 mod cases;
 mod managed;
+mod retirement;
 
 use super::*;
 use crate::agent::binding::canonical_text;

@@ -1,0 +1,442 @@
+//! Retirement receipts and their quotas: a session whose owner is being retired, one fault at a time in its journal or beside
+//! it, with the exact findings and a near miss.
+
+use super::*;
+use crate::agent::artifacts;
+use crate::agent::owner_evidence::{EMPTY_SHA256, Evidence, Inode, Locator, TreeSnapshot, owner_id};
+use crate::gc::{Continuation, Identity as Transcript, Key, NativeOutcome, Progress, Receipt, Retained, State, Target, Why};
+use sha2::{Digest, Sha256};
+
+const PENDING: &str = "gc_retirement_pending";
+
+/// The clean tree with an owner of its session; what the receipts of its journal say.
+struct Retirement {
+    tree: Tree,
+    prepared: Receipt,
+}
+
+fn owner() -> String {
+    format!("/a/sessions/.task-artifact-owners/{}", owner_id("s1".into()).unwrap())
+}
+
+impl Retirement {
+    fn new() -> Self {
+        let tree = Tree::new();
+        let fs = &tree.fs;
+        fs.file(format!("{}/0.bash.log", owner()), b"output");
+        let root = fs.lstat(Path::new(&owner())).unwrap();
+        let id = owner_id("s1".into()).unwrap();
+        let locator = format!(
+            ",\"taskArtifactOwner\":{{\"schemaVersion\":1,\"ownerId\":\"{id}\",\"directoryDev\":\"{}\",\"directoryIno\":\"{}\"}}",
+            root.dev, root.ino
+        );
+        let manifest = crate::gc::owner::Manifest {
+            locator: Locator { owner_id: id.clone(), directory_dev: root.dev, directory_ino: root.ino },
+            session_id: "s1".into(),
+        };
+        fs.file(format!("{}/{}", owner(), crate::gc::owner::MANIFEST), &manifest.encode());
+        fs.remove(tree.transcript());
+        fs.file(tree.transcript(), text("s1", &locator).as_bytes());
+        let file = fs.lstat(Path::new(&tree.transcript())).unwrap();
+        let survey = artifacts::survey(fs, Path::new(&owner())).unwrap().unwrap();
+        let parent = fs.lstat(Path::new("/a/sessions/.task-artifact-owners")).unwrap();
+        let prepared = Receipt {
+            scope: identity("/ws").digest_text(),
+            target: Target {
+                transcript_path: tree.transcript().as_str().into(),
+                session_id: "s1".into(),
+                cwd: "/ws".into(),
+                identity: Transcript {
+                    dev: file.dev.into(),
+                    ino: file.ino.into(),
+                    size: file.size,
+                    mtime_ns: file.mtime_ns.into(),
+                    sha256: Sha256::digest(text("s1", &locator)).into(),
+                },
+                locator: manifest.locator.clone(),
+            },
+            evidence: Evidence {
+                session_id: "s1".into(),
+                locator: manifest.locator,
+                parent: Inode { dev: parent.dev, ino: parent.ino },
+                tree: TreeSnapshot::captured(&artifacts::snapshot(fs, &survey).unwrap()).unwrap(),
+            },
+            progress: Progress::Prepared,
+        };
+        Retirement { tree, prepared }
+    }
+    fn key(&self) -> Key {
+        Key::of(self.prepared.target.transcript_path.as_js())
+    }
+    fn path(&self, state: State) -> String {
+        self.tree.at(&format!("{INTERNAL}/{RECEIPTS}/{}", self.key().name(state)))
+    }
+    fn receipt(&self, progress: Progress) -> Receipt {
+        Receipt { progress, ..self.prepared.clone() }
+    }
+    fn store(&self, receipt: &Receipt) {
+        self.tree.fs.file(self.path(receipt.state()), &receipt.encode().unwrap());
+    }
+    /// The journal up to `prepared`, `artifacts_removed` and so many uncertain attempts.
+    fn with(self, attempts: u64) -> Self {
+        self.store(&self.prepared);
+        self.store(&self.receipt(Progress::ArtifactsRemoved));
+        for attempt in 1..=attempts {
+            self.store(&self.pending(attempt, uncertain(&self.prepared.evidence)));
+        }
+        self
+    }
+    fn pending(&self, attempt: u64, outcome: Retained) -> Receipt {
+        self.receipt(Progress::OwnerPending { attempt, outcome: Box::new(outcome) })
+    }
+    /// Changes the text of a stored receipt.
+    fn edit(&self, state: State, from: &str, to: &str) {
+        let bytes = self.receipt_bytes(state);
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(text.contains(from), "{text}");
+        self.tree.fs.remove(self.path(state));
+        self.tree.fs.file(self.path(state), text.replacen(from, to, 1).as_bytes());
+    }
+    fn receipt_bytes(&self, state: State) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut self.tree.fs.open(Path::new(&self.path(state))).unwrap(), &mut bytes).unwrap();
+        bytes
+    }
+    /// Codes, each with the state (or other file) it is said of.
+    fn found(&self) -> Vec<String> {
+        self.found_by(&options())
+    }
+    fn found_by(&self, options: &Options) -> Vec<String> {
+        let receipts = format!("SCOPE/{INTERNAL}/{RECEIPTS}");
+        let run = checked(&self.tree.fs, "/a", options);
+        let found = found_in(&run);
+        found
+            .iter()
+            .map(|line| line.replace(&self.key().prefix(), "").replace(&format!("{receipts}/"), "").replace(&receipts, "RECEIPTS"))
+            .collect()
+    }
+    fn found_beside_residue(&self) -> Vec<String> {
+        self.found().into_iter().filter(|line| !line.starts_with("gc_residue_present ")).collect()
+    }
+    fn detach(&self) {
+        self.tree.fs.rename(owner(), format!("{}.removing", owner()));
+    }
+}
+
+fn removing(evidence: &Evidence) -> Continuation {
+    Continuation::new(evidence.parent, format!("{}.removing", owner()).as_str().into(), evidence.tree.clone())
+}
+fn uncertain(evidence: &Evidence) -> Retained {
+    let mut continuation = removing(evidence);
+    continuation.retained_root = owner().as_str().into();
+    Retained { why: Why::Uncertain { reason: "task_artifact_owner_native_removal_uncertain".into() }, continuation, native: None }
+}
+/// An attempt that emptied every file and left the tree at `.removing`.
+fn payload_retired(evidence: &Evidence) -> Retained {
+    let mut continuation = removing(evidence);
+    continuation.payload_durable = Some(true);
+    continuation.append(crate::gc::List::NativeCodes, "cleanup_pending".into());
+    for entry in &mut continuation.tree.entries {
+        if entry.kind == crate::agent::record::NodeKind::File {
+            (entry.size, entry.sha256) = (0, Some(EMPTY_SHA256));
+        }
+    }
+    let native = NativeOutcome { ok: false, code: Some("cleanup_pending".into()), payload_durable: Some(true), ..NativeOutcome::default() };
+    Retained { why: Why::PayloadRetired, continuation, native: Some(native) }
+}
+const PREPARED: State = State::Prepared;
+const REMOVED: State = State::ArtifactsRemoved;
+const RETIRED: State = State::OwnerRetired;
+
+fn only(code: &str, at: &str) -> Vec<String> {
+    vec![format!("{code} {at}")]
+}
+fn pending_at(at: &str) -> Vec<String> {
+    only(PENDING, at)
+}
+
+#[test]
+fn an_owner_without_journal_is_nothing_special() {
+    assert_eq!(Retirement::new().found(), NOTHING);
+}
+
+#[test]
+fn gc_retirement_pending() {
+    let journal = Retirement::new();
+    journal.store(&journal.prepared);
+    assert_eq!(journal.found(), pending_at("prepared.json"));
+    assert_eq!(Retirement::new().with(0).found(), pending_at("artifacts_removed.json"));
+    assert_eq!(Retirement::new().with(2).found(), pending_at("owner_pending-00000002.json"));
+    assert_eq!(journal.found_by(&Options { release: Release::V0_15, ..options() }), NOTHING, "0.15 has no retirement");
+    // Near miss: retired, and nothing of the owner is left.
+    let retired = Retirement::new().with(1);
+    retired.store(&retired.receipt(Progress::OwnerRetired));
+    retired.tree.fs.remove(owner());
+    assert_eq!(retired.found(), NOTHING);
+}
+
+#[test]
+fn gc_receipt_orphan_transcript_missing() {
+    let journal = Retirement::new().with(1);
+    journal.tree.fs.remove(journal.tree.transcript());
+    let at = "owner_pending-00000001.json";
+    assert_eq!(journal.found(), [format!("gc_receipt_orphan_transcript_missing {at}"), format!("{PENDING} {at}")]);
+    // Near miss: the journal is at its end.
+    journal.store(&journal.receipt(Progress::OwnerRetired));
+    journal.tree.fs.remove(owner());
+    assert_eq!(journal.found(), NOTHING);
+}
+
+#[test]
+fn gc_receipt_not_canonical() {
+    let journal = Retirement::new().with(0);
+    journal.edit(PREPARED, "{\"schemaVersion\":1,", "{ \"schemaVersion\":1,");
+    assert_eq!(journal.found(), ["gc_receipt_not_canonical prepared.json".to_owned(), format!("{PENDING} artifacts_removed.json")]);
+    let journal = Retirement::new().with(0);
+    journal.edit(REMOVED, "true}\n", "true}");
+    assert_eq!(
+        journal.found(),
+        ["gc_receipt_not_canonical artifacts_removed.json".to_owned(), format!("{PENDING} artifacts_removed.json")]
+    );
+}
+
+#[test]
+fn continuation_corrupt() {
+    const CODE: &str = "task_artifact_owner_continuation_corrupt";
+    let journal = Retirement::new().with(0);
+    journal.edit(REMOVED, "true}\n", "true\n");
+    assert_eq!(journal.found(), only(CODE, "artifacts_removed.json"), "no JSON");
+    let journal = Retirement::new().with(0);
+    journal.edit(PREPARED, "\"nlink\":\"1\",\"size\"", "\"nlink\":\"2\",\"size\"");
+    assert_eq!(journal.found(), only(CODE, "prepared.json"), "a malformed identity");
+    for name in ["prepared.json.tmp", "owner_pending-000000001.json"] {
+        let journal = Retirement::new().with(0);
+        journal.tree.fs.file(journal.path(PREPARED).replace("prepared.json", name), b"");
+        assert_eq!(journal.found(), only(CODE, name), "a name that is none");
+    }
+    let journal = Retirement::new().with(0);
+    journal.tree.fs.directory(journal.path(RETIRED));
+    assert_eq!(journal.found(), only(CODE, "owner_retired.json"), "a directory");
+    let journal = Retirement::new().with(0);
+    journal.tree.fs.file(journal.tree.at(&format!("{INTERNAL}/{RECEIPTS}/gc-retirement-x-prepared.json")), b"{}");
+    let nobody = format!("{CODE} gc-retirement-x-prepared.json");
+    assert_eq!(journal.found(), [format!("{PENDING} artifacts_removed.json"), nobody], "of no transcript: the journals stand");
+}
+
+#[test]
+fn continuation_mismatch() {
+    let journal = Retirement::new().with(0);
+    journal.edit(REMOVED, "true}\n", "true,\"taskArtifactOwnerLocator\":null}\n");
+    assert_eq!(journal.found(), only("task_artifact_owner_continuation_mismatch", "artifacts_removed.json"));
+}
+
+#[test]
+fn continuation_identity_invalid() {
+    let journal = Retirement::new().with(0);
+    journal.tree.fs.remove(journal.tree.transcript());
+    journal.tree.fs.directory(journal.tree.transcript());
+    // What else is wrong with a directory in a transcript's place is told by other areas.
+    let found = journal.found();
+    assert!(found.contains(&"task_artifact_owner_continuation_identity_invalid prepared.json".to_owned()), "{found:?}");
+}
+
+#[test]
+fn transcript_replaced() {
+    const CODE: &str = "task_artifact_owner_continuation_transcript_replaced";
+    let journal = Retirement::new().with(0);
+    let grown = "{\"type\":\"label\",\"id\":\"e0000002\",\"parentId\":\"e0000001\",\"timestamp\":\"2026-01-01T00:00:02.000Z\",\"targetId\":\"e0000001\",\"label\":\"x\"}\n";
+    journal.tree.fs.append(journal.tree.transcript(), grown.as_bytes());
+    assert_eq!(journal.found(), only(CODE, "prepared.json"));
+    let copied = Options { assume_root: Some("/home/ana/.gjc/agent".into()), ..options() };
+    let elsewhere = Retirement::new().with(0).found_by(&copied);
+    assert!(!elsewhere.iter().any(|line| line.starts_with(CODE)), "the inodes of a copy are no evidence: {elsewhere:?}");
+}
+
+#[test]
+fn locator_missing() {
+    let journal = Retirement::new().with(0);
+    journal.tree.fs.remove(journal.tree.transcript());
+    journal.tree.fs.file(journal.tree.transcript(), text("s1", "").as_bytes());
+    assert_eq!(journal.found(), only("task_artifact_owner_locator_missing", "prepared.json"));
+}
+
+#[test]
+fn evidence_codes() {
+    let journal = Retirement::new().with(0);
+    journal.edit(PREPARED, "\"schemaVersion\":2", "\"schemaVersion\":3");
+    assert_eq!(
+        journal.found(),
+        only("task_artifact_owner_evidence_invalid", "prepared.json"),
+        "in the receipt that everything starts from"
+    );
+    let journal = Retirement::new().with(0);
+    journal.edit(REMOVED, "\"schemaVersion\":2", "\"schemaVersion\":3");
+    assert_eq!(journal.found(), only("task_artifact_owner_continuation_evidence_corrupt", "artifacts_removed.json"), "in a later one");
+    let journal = Retirement::new().with(0);
+    journal.edit(REMOVED, "\"ctimeNs\":\"", "\"ctimeNs\":\"1");
+    assert_eq!(journal.found(), only("task_artifact_owner_continuation_evidence_mismatch", "artifacts_removed.json"), "sound, and another");
+    let journal = Retirement::new().with(0);
+    let mut other = journal.receipt(Progress::ArtifactsRemoved);
+    other.evidence.session_id = "s2".into();
+    other.evidence.locator.owner_id = owner_id("s2".into()).unwrap();
+    journal.tree.fs.remove(journal.path(REMOVED));
+    journal.store(&other);
+    assert_eq!(journal.found(), only("task_artifact_owner_continuation_locator_mismatch", "artifacts_removed.json"), "of another owner");
+}
+
+#[test]
+fn outcome_codes() {
+    let at = "owner_pending-00000001.json";
+    let with = |from: &str, to: &str| {
+        let journal = Retirement::new().with(1);
+        journal.edit(State::OwnerPending(1), from, to);
+        journal.found()
+    };
+    let reason = "\"reason\":\"task_artifact_owner_native_removal_uncertain\"";
+    assert_eq!(with(reason, "\"reason\":\"\""), only("task_artifact_owner_retirement_outcome_invalid", at));
+    assert_eq!(with(reason, "\"reason\":\"another\""), pending_at(at), "near miss: any reason will do");
+    let outcome_first = "\"schemaVersion\":1,\"parentIdentity\"";
+    assert_eq!(with(outcome_first, "\"schemaVersion\":2,\"parentIdentity\""), only("task_artifact_owner_continuation_invalid", at));
+    let journal = Retirement::new().with(1);
+    let text = String::from_utf8(journal.receipt_bytes(State::OwnerPending(1))).unwrap();
+    let last = text.rfind("\"schemaVersion\":1,\"parentIdentity\"").unwrap();
+    let turned = format!("{}{}", &text[..last], text[last..].replacen("\"schemaVersion\":1", "\"schemaVersion\":2", 1));
+    journal.tree.fs.remove(journal.path(State::OwnerPending(1)));
+    journal.tree.fs.file(journal.path(State::OwnerPending(1)), turned.as_bytes());
+    assert_eq!(journal.found(), only("task_artifact_owner_continuation_outcome_mismatch", at), "the receipt's own continuation");
+}
+
+#[test]
+fn state_missing() {
+    const CODE: &str = "task_artifact_owner_continuation_state_missing";
+    let without = |attempts, state| {
+        let journal = Retirement::new().with(attempts);
+        journal.tree.fs.remove(journal.path(state));
+        journal.found()
+    };
+    assert_eq!(without(0, PREPARED), only(CODE, "artifacts_removed.json"));
+    assert_eq!(without(1, REMOVED), only(CODE, "owner_pending-00000001.json"));
+    assert_eq!(without(2, State::OwnerPending(1)), only(CODE, "owner_pending-00000002.json"), "a gap");
+    assert_eq!(without(2, State::OwnerPending(2)), pending_at("owner_pending-00000001.json"), "near miss: the last attempt");
+    let journal = Retirement::new().with(0);
+    journal.tree.fs.rename(journal.path(REMOVED), journal.path(RETIRED));
+    assert_eq!(journal.found(), only(CODE, "owner_retired.json"), "a state in the wrong file");
+}
+
+#[test]
+fn authority_mismatch() {
+    const CODE: &str = "task_artifact_owner_continuation_authority_mismatch";
+    let journal = Retirement::new().with(0);
+    journal.edit(PREPARED, NAME, "2026-01-01T00-00-00-000Z_s2.jsonl");
+    assert_eq!(journal.found(), only(CODE, "prepared.json"), "the key is not that of the path");
+    let journal = Retirement::new().with(2);
+    let mut grown = uncertain(&journal.prepared.evidence);
+    grown.continuation.append(crate::gc::List::NativeCodes, "EBUSY".into());
+    for (attempt, outcome) in [(1, grown), (2, uncertain(&journal.prepared.evidence))] {
+        journal.tree.fs.remove(journal.path(State::OwnerPending(attempt)));
+        journal.store(&journal.pending(attempt, outcome));
+    }
+    assert_eq!(journal.found(), only(CODE, "owner_pending-00000002.json"), "a later attempt forgets what an earlier one saw");
+}
+
+#[test]
+fn live_checks_of_a_retired_owner() {
+    let retired = || {
+        let journal = Retirement::new().with(0);
+        journal.store(&journal.receipt(Progress::OwnerRetired));
+        journal
+    };
+    assert_eq!(retired().found(), only("task_artifact_owner_physical_retirement_unverified", "owner_retired.json"));
+    let journal = retired();
+    journal.tree.fs.remove(owner());
+    journal.tree.fs.directory(owner());
+    assert_eq!(journal.found(), only("task_artifact_owner_retained_root_replaced", "owner_retired.json"));
+    let journal = retired();
+    journal.tree.fs.remove("/a/sessions/.task-artifact-owners");
+    journal.tree.fs.directory("/a/sessions/.task-artifact-owners");
+    assert_eq!(journal.found(), only("task_artifact_owner_parent_identity_mismatch", "owner_retired.json"));
+}
+
+#[test]
+fn live_checks_of_a_retained_owner() {
+    let at = "owner_pending-00000001.json";
+    let retained = || {
+        let journal = Retirement::new().with(0);
+        journal.store(&journal.pending(1, payload_retired(&journal.prepared.evidence)));
+        journal.detach();
+        for file in ["0.bash.log", crate::gc::owner::MANIFEST] {
+            journal.tree.fs.truncate(format!("{}.removing/{file}", owner()), 0);
+        }
+        journal
+    };
+    // That a removal left something is told by the area of residues.
+    assert_eq!(retained().found_beside_residue(), pending_at(at), "near miss: emptied files in the detached tree are how it ends on POSIX");
+    let journal = retained();
+    journal.tree.fs.remove(format!("{}.removing", owner()));
+    assert_eq!(journal.found(), [format!("{PENDING} {at}"), format!("task_artifact_owner_retained_tree_mismatch {at}")], "gone");
+    let journal = retained();
+    journal.tree.fs.file(format!("{}.removing/new", owner()), b"");
+    assert_eq!(journal.found_beside_residue(), [format!("{PENDING} {at}"), format!("task_artifact_owner_retained_tree_mismatch {at}")]);
+}
+
+#[test]
+fn retired_payload_changed() {
+    // The continuation says that the payload is durably gone, and its tree still lists a file with content.
+    let at = "owner_pending-00000001.json";
+    let of = |durable| {
+        let journal = Retirement::new().with(0);
+        let mut outcome = uncertain(&journal.prepared.evidence);
+        outcome.continuation.payload_durable = durable;
+        journal.store(&journal.pending(1, outcome));
+        journal.found()
+    };
+    assert_eq!(of(Some(true)), [format!("{PENDING} {at}"), format!("task_artifact_owner_retired_payload_changed {at}")]);
+    assert_eq!(of(None), pending_at(at));
+}
+
+// quotas
+
+#[test]
+fn a_receipt_above_64_mib_is_neither_corrupt_nor_absent() {
+    let journal = Retirement::new().with(0);
+    let set = |size| {
+        journal.tree.fs.remove(journal.path(REMOVED));
+        journal.tree.fs.sparse(journal.path(REMOVED), size);
+    };
+    set((64 << 20) + 1);
+    assert_eq!(journal.found(), only("managed_gc_journal_capacity_exceeded", "artifacts_removed.json"));
+    set(1 << 10);
+    assert_eq!(journal.found(), only("task_artifact_owner_continuation_corrupt", "artifacts_removed.json"), "near miss: it is read");
+}
+
+#[test]
+fn fifty_thousand_entries_are_readable_and_one_more_is_capacity_whatever_they_are() {
+    let entries = |count: u64| {
+        let tree = Tree::new();
+        for number in 0..count {
+            tree.fs.file(tree.at(&format!("{INTERNAL}/{RECEIPTS}/gc-retirement-{number}")), b"");
+        }
+        let codes: std::collections::BTreeSet<String> =
+            checked(&tree.fs, "/a", &options()).findings.iter().map(|finding| finding.code.name.to_owned()).collect();
+        codes.into_iter().collect::<Vec<_>>()
+    };
+    assert_eq!(
+        entries(50_000),
+        ["gc_inventory_admission_at_risk", "gc_receipt_quota_near", "task_artifact_owner_continuation_corrupt"],
+        "all names are bad, and that is said"
+    );
+    assert_eq!(entries(50_001), ["gc_inventory_admission_at_risk", "managed_gc_journal_capacity_exceeded"]);
+}
+
+#[test]
+fn gc_inventory_admission_at_risk() {
+    let entries = |count: u64| {
+        let tree = Tree::new();
+        for number in 0..count {
+            tree.fs.file(tree.at(&format!("{INTERNAL}/{RECEIPTS}/gc-retirement-{number}")), b"");
+        }
+        checked(&tree.fs, "/a", &options()).findings.iter().any(|finding| finding.code.name == "gc_inventory_admission_at_risk")
+    };
+    assert!(entries(6_251));
+    assert!(!entries(6_250));
+}

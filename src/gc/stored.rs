@@ -1,0 +1,167 @@
+//! The retirement receipts of one scope as they lie on disk: which journals there are by their names, and each of them read
+//! and replayed within its quotas (spec 03 §11, §13, §14.1).
+//!
+//! Order of charges: the entries of the directory are counted before a name is judged; then each file is opened without
+//! following a link, admitted by the link count and size of its descriptor, and only then given memory. A refused file was
+//! opened and closed, and nothing was read from it.
+
+use super::budget::{self, History};
+use super::{Budget, Journal, Key, Name, Names, Refusal, Scope, State, Subject, Target, journal};
+use crate::agent::budget::Exhausted;
+use crate::agent::walk::{Listing, Object};
+use crate::fsys::{self, Fs, Kind, Watched};
+use crate::json::{JsString, Tape};
+use std::cell::{Cell, RefCell};
+use std::io::Read;
+use std::path::Path;
+
+/// The `gc-retirement-` entries of a receipts directory, by transcript.
+#[derive(Debug)]
+pub struct Inventory<'l> {
+    /// How many there are, whatever they are.
+    pub entries: Budget,
+    /// Journals, by ascending key.
+    pub journals: Vec<Files<'l>>,
+    /// Entries whose names tell no transcript.
+    pub nobody: Vec<&'l Object>,
+}
+
+/// The files of one transcript's journal.
+#[derive(Debug)]
+pub struct Files<'l> {
+    /// The transcript.
+    pub key: Key,
+    /// What the names say.
+    pub names: Names,
+    /// The entries, sorted by name.
+    pub objects: Vec<&'l Object>,
+}
+
+impl<'l> Inventory<'l> {
+    /// Sorts the entries of a receipts directory.
+    ///
+    /// # Errors
+    /// More than 50,000 entries: nothing is judged then (§14.1).
+    pub fn of(receipts: &'l Listing) -> Result<Inventory<'l>, Exhausted> {
+        let named = |object: &&Object| !matches!(Name::parse(object.bytes()), Name::Foreign);
+        let mut entries = budget::scope_entries();
+        entries.charge(receipts.objects.iter().filter(named).count() as u64)?;
+        let mut inventory = Inventory { entries, journals: Vec::new(), nobody: Vec::new() };
+        let key = |object: &Object| match Name::parse(object.bytes()) {
+            Name::Receipt(key, _) | Name::OddAttempt(key) | Name::Malformed(key) => Some(key),
+            Name::Nobody | Name::Foreign => None,
+        };
+        // The names of one transcript begin alike, so a sorted listing has them together.
+        let all: Vec<&Object> = receipts.objects.iter().filter(named).collect();
+        for group in all.chunk_by(|a, b| key(a) == key(b)) {
+            match group.first().and_then(|object| key(object)) {
+                Some(key) => {
+                    let names = Names::of(key, group.iter().map(|object| (object.bytes(), object.meta.kind == Kind::File)));
+                    inventory.journals.push(Files { key, names, objects: group.to_vec() });
+                }
+                None => inventory.nobody.extend(group),
+            }
+        }
+        Ok(inventory)
+    }
+}
+
+impl Files<'_> {
+    /// The bytes that are stored for this transcript.
+    pub fn bytes(&self) -> u64 {
+        self.objects.iter().map(|object| object.meta.size).fold(0, u64::saturating_add)
+    }
+    /// The file of a state.
+    pub fn file(&self, state: State) -> Option<&Object> {
+        self.objects.iter().copied().find(|object| matches!(Name::parse(object.bytes()), Name::Receipt(_, of) if of == state))
+    }
+}
+
+/// Why a journal was not replayed to its end.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Fault {
+    /// gjc's own token.
+    Rule(Refusal),
+    /// A quota: neither corrupt nor absent.
+    Full(Exhausted),
+    /// A receipt could not be captured: gjc's word for it is [`fsys::Refusal::token`].
+    Unread(fsys::Refusal),
+    /// What stands at the transcript's path could not be read, or its owner cannot be known: that has findings of its own.
+    Unbound,
+}
+
+impl From<Refusal> for Fault {
+    fn from(refusal: Refusal) -> Self {
+        Fault::Rule(refusal)
+    }
+}
+
+/// A journal that is refused, and the file that was looked at last.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refused {
+    /// Why.
+    pub fault: Fault,
+    /// The state whose file it is about; none before the first is read.
+    pub at: Option<State>,
+}
+
+/// What came of one journal.
+#[derive(Debug)]
+pub struct Replayed {
+    /// The transcript that `prepared` names, when it could be read so far.
+    pub transcript: Option<JsString>,
+    /// What of the quotas of one transcript is used, as far as it was read.
+    pub history: History,
+    /// The journal, or why there is none.
+    pub journal: Result<Journal, Refused>,
+}
+
+/// Reads and replays one journal of the receipts directory `directory`. `bind` compares the prepared target with what stands
+/// at the transcript's path now.
+pub fn replay(
+    fs: &dyn Fs,
+    scope: Scope<'_>,
+    directory: &Path,
+    files: &Files<'_>,
+    tape: &mut Tape,
+    bind: impl FnOnce(&Target) -> Result<(), Fault>,
+) -> Replayed {
+    let history = RefCell::new(History::default());
+    let looked_at = Cell::new(None);
+    let read = |state: State| {
+        looked_at.set(Some(state));
+        let object = files.file(state).ok_or(Refusal::StateMissing)?;
+        if object.meta.kind != Kind::File {
+            return Err(Fault::Rule(Refusal::ContinuationCorrupt));
+        }
+        receipt(fs, &directory.join(&object.name), &mut history.borrow_mut())
+    };
+    let mut transcript = None;
+    let bind = |target: &Target| {
+        transcript = Some(target.transcript_path.clone());
+        bind(target)
+    };
+    let journal = journal::replay(scope, Subject::Key(files.key), &files.names, tape, read, bind);
+    let journal = journal.and_then(|journal| journal.ok_or(Fault::Rule(Refusal::StateMissing)));
+    let journal = journal.map_err(|fault| Refused { fault, at: looked_at.get() });
+    Replayed { transcript, history: history.into_inner(), journal }
+}
+
+/// One receipt through one descriptor.
+fn receipt(fs: &dyn Fs, path: &Path, history: &mut History) -> Result<Vec<u8>, Fault> {
+    let mut watched = Watched::open(fs, path).map_err(Fault::Unread)?;
+    let meta = watched.meta();
+    if meta.nlink != 1 {
+        return Err(Fault::Unread(fsys::Refusal::Links(meta.nlink)));
+    }
+    history.admit(meta.size).map_err(Fault::Full)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(meta.size).unwrap_or_default());
+    let read = (&mut watched).take(meta.size + 1).read_to_end(&mut bytes);
+    let failed = read.err().map(|error| watched.read_error(&error));
+    // The first failure counts; one byte more than the descriptor promised is growth, which the second look shows.
+    match (failed, watched.finish()) {
+        (Some(error), _) => Err(Fault::Unread(error.into())),
+        (None, Err(refusal)) => Err(Fault::Unread(refusal)),
+        (None, Ok(_)) => Ok(bytes),
+    }
+}
