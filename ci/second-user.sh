@@ -19,7 +19,7 @@ place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 chmod 0755 "$place"
 # The checkout may lie where only root may read.
-mkdir -p "$place/vectors"
+mkdir -p "$place/bin" "$place/vectors"
 cp -r tests/vectors/trees "$place/vectors/"
 mkdir -m 0700 "$place/home"
 chown "$user:$user" "$place/home"
@@ -28,18 +28,17 @@ as_user() {
     setpriv --reuid="$user" --regid="$user" --clear-groups "$@")
 }
 
-# `Executable tests/races.rs (target/debug/deps/races-0123456789abcdef)`
-cargo test --locked --no-run 2>&1 | sed -n 's|^ *Executable \(.*\) (\(.*\))$|\2|p' > "$place/executables"
+# `Executable tests/races.rs (target/debug/deps/races-0123456789abcdef)`, `Executable unittests src/lib.rs (…)`
+cargo test --locked --no-run 2>&1 | sed -n 's/^ *Executable \(unittests \)\{0,1\}\(.*\) (\(.*\))$/\2 \3/p' > "$place/executables"
 run() {
   local executable
-  executable=$(grep "/$1-[0-9a-f]*\$" "$place/executables" | tail -n 1)
-  cp "$executable" "$place/$1"
-  chmod 0755 "$place/$1"
+  executable=$(sed -n "s|^$1 ||p" "$place/executables")
+  cp "$executable" "$place/bin/"
   echo "== $1 as user $user"
-  as_user "$place/$1" --nocapture "${@:2}"
+  as_user "$place/bin/${executable##*/}" --nocapture "${@:2}"
 }
-run agent_directory
-run races
-run vectors trees point_
+run tests/agent_directory.rs
+run tests/races.rs
+run tests/vectors.rs trees point_
 # The unit tests with a real file system; the others do not know who runs them.
-run gjc_fsck fsys:: agent:: check::run::
+run src/lib.rs fsys:: agent:: check::run::

@@ -14,9 +14,9 @@ use std::fmt;
 use std::sync::LazyLock;
 
 /// Different references of one file that are remembered; what a file has beyond them is not judged.
-const MOST: usize = 10_000;
+const MOST: usize = 4_096;
 /// Places of one reference that are remembered: a later patch may take away the message it stands in.
-const PLACES: usize = 4;
+const PLACES: usize = 2;
 
 /// The end of both schemes.
 static SCHEME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("t://"));

@@ -73,9 +73,11 @@ impl Where {
 pub fn check(site: &Site<'_>, path: &Path, at: Where) -> Checked {
     let attempt = || attempt(site, path, at);
     let mut checked = attempt().or_else(|_moved| attempt()).unwrap_or_else(|moved| unstable(site, path, &moved));
+    // They are needed here only: a sweep of files is held in memory together.
+    let references = std::mem::take(&mut checked.artifacts);
     if at.listed {
         let id = checked.outcome.as_ref().and_then(|outcome| outcome.id.as_deref());
-        artifact::beside(site, path, id, &std::mem::take(&mut checked.artifacts), &mut checked.collected);
+        artifact::beside(site, path, id, &references, &mut checked.collected);
     }
     checked
 }

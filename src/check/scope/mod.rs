@@ -6,6 +6,7 @@ use super::run::Site;
 use crate::agent::binding::Binding;
 use crate::agent::identity::{self, NoIdentity, Platform};
 use crate::agent::layout::{SessionsName, sessions_name};
+use crate::agent::security::{self, Need, Violation};
 use crate::agent::walk::Scope;
 use crate::finding::{Finding, Sink};
 use crate::fsys::{Error, Kind};
@@ -66,13 +67,38 @@ pub fn workspace(site: &Site<'_>, scope: &Scope, binding: &Binding, sink: &mut d
         Platform::Win32 if !cfg!(windows) => Some(NoIdentity::NotFound),
         _ => identity::posix(site.fs, Path::new("/"), Path::new(path)).err(),
     };
-    let Some(absence) = absence else { return };
+    let Some(absence) = absence else { return retirement_authority(site, scope, sink) };
     let message = format!("The workspace `{path}` does not resolve to a directory here ({}).", absence.scope_error());
     sink.push(Finding::new(&codes::WORKSPACE_MISSING, place(), message));
-
-    let retires = |name: &[u8]| name.starts_with(b"gc-retirement-");
-    if scope.receipts.iter().flat_map(|receipts| &receipts.objects).any(|object| retires(object.bytes())) {
+    if holds_retirement_receipts(scope) {
         let message = format!("The scope holds retirement receipts and its workspace `{path}` does not exist here.");
         sink.push(Finding::new(&codes::MANAGED_GC_SCOPE_AUTHORITY_MISMATCH, place(), message));
+    }
+}
+
+fn holds_retirement_receipts(scope: &Scope) -> bool {
+    scope.receipts.iter().flat_map(|receipts| &receipts.objects).any(|object| object.bytes().starts_with(b"gc-retirement-"))
+}
+
+/// The directories on the way to the retirement receipts of a scope are owner-only, or their discovery refuses (spec 03 §13).
+/// Without such receipts nothing is lost by that, and the modes have codes of their own.
+fn retirement_authority(site: &Site<'_>, scope: &Scope, sink: &mut dyn Sink) {
+    if !holds_retirement_receipts(scope) {
+        return;
+    }
+    let above = scope.directory.path.ancestors().skip(1).take(2).map(Path::to_owned);
+    let receipts = scope.receipts.iter().map(|receipts| receipts.path.clone());
+    for directory in above.chain(receipts) {
+        if let Err(violation) = security::verify(site.fs, &directory, Need::Directory, site.uid) {
+            if matches!(violation, Violation::NotFound | Violation::Identity) {
+                return super::operational::changed(site, &directory, "it vanished or was replaced while its scopes were read", sink);
+            }
+            let message = format!(
+                "The scope holds retirement receipts and `{}` is no owner-only directory ({}): their discovery refuses the whole profile.",
+                site.name(&directory),
+                violation.token()
+            );
+            return sink.push(Finding::new(&codes::MANAGED_GC_SCOPE_AUTHORITY_MISMATCH, site.place(&scope.directory.path), message));
+        }
     }
 }

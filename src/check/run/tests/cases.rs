@@ -79,6 +79,10 @@ fn managed_gc_scope_authority_mismatch() {
         run.findings.iter().filter(|f| f.code.area == "scope").map(|f| f.code.name).collect::<Vec<_>>()
     };
     assert_eq!(scope_area(&|t| t.fs.remove("/ws")), ["workspace_missing", "managed_gc_scope_authority_mismatch"]);
+    for directory in ["/a", "/a/sessions"] {
+        assert_eq!(scope_area(&|t| t.fs.chmod(directory, 0o750)), ["managed_gc_scope_authority_mismatch"], "{directory}");
+    }
+    assert_eq!(scope_area(&|t| t.fs.chmod(t.at(&format!("{INTERNAL}/{RECEIPTS}")), 0o755)), ["managed_gc_scope_authority_mismatch"]);
     assert_eq!(scope_area(&|_| {}), NOTHING);
 }
 

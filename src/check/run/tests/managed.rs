@@ -782,7 +782,7 @@ fn staged_attempts_and_foreign_names() {
 #[test]
 fn a_hundred_thousand_unknown_names_are_counted_not_listed() {
     let found = after(|t| {
-        for n in 0..20_000 {
+        for n in 0..100_000 {
             t.fs.file(t.at(&format!("n{n}")), b"");
         }
     });
