@@ -78,7 +78,7 @@ fn write(answer: &Catalogue, console: &mut Console) -> Result<(), Failure> {
 }
 
 /// What the named path is.
-fn named(path: &Path, console: &Console) -> Result<Part, Failure> {
+pub(super) fn named(path: &Path, console: &Console) -> Result<Part, Failure> {
     let there = console.environment.current_dir.join(path);
     let name = show(path.as_os_str());
     match Real.stat(&there) {

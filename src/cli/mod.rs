@@ -13,6 +13,7 @@ pub mod context;
 pub mod demo;
 pub mod environment;
 pub mod explain;
+pub mod gc;
 pub mod list;
 pub mod migrate;
 pub mod options;
@@ -76,6 +77,8 @@ pub enum Command {
     List(list::Args),
     /// Follow gjc's decisions about one session, up to the one at which it turns away
     Why(why::Args),
+    /// Show the retirement journals: how far each is, what it holds, whether gjc would read it
+    Gc(gc::Args),
     /// The reference session manager
     Session(session::Args),
     /// Print the JSON Schema of a form that gjc-fsck writes
@@ -100,6 +103,7 @@ pub fn dispatch(command: &Command, console: &mut Console) -> Result<Status, Fail
         Command::Scope(args) => scope::run(args, console),
         Command::List(args) => list::run(args, console),
         Command::Why(args) => why::run(args, console),
+        Command::Gc(args) => gc::run(args, console),
         Command::Session(args) => session::run(args, console),
         Command::Schema(args) => schema::run(args, console),
     }

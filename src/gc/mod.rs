@@ -1,6 +1,6 @@
 //! Retirement receipts: names, codec, owner locator and evidence, journal replay, quotas and budgets (spec 03).
 //!
-//! Values and rules; nothing is checked or printed here. Only [`stored`] and [`present`] look at the disk, through `fsys`. What gjc's codec
+//! Values and rules; nothing is checked or printed here. Only [`stored`], [`present`], [`ground`] and [`survey`] look at the disk, through `fsys`. What gjc's codec
 //! keeps as JSON is held decoded: a receipt that repeats its evidence or its continuation holds it once, because the decoder
 //! has compared them. No release before 0.17 has any of this.
 //!
@@ -27,6 +27,7 @@
 pub mod attempt;
 pub mod budget;
 pub mod continuation;
+pub mod ground;
 pub mod journal;
 pub mod names;
 pub mod outcome;
@@ -38,6 +39,7 @@ pub mod receipt;
 pub mod refusal;
 pub mod rollback;
 pub mod stored;
+pub mod survey;
 
 pub use crate::agent::owner_evidence::{Evidence, Locator, TreeSnapshot};
 pub use crate::agent::placeholder;

@@ -428,7 +428,7 @@ fn answer(transcript: &Transcript, error: bool) -> String {
 }
 
 /// Used share of the limit, rounded down.
-fn percent(gauge: &Gauge) -> u64 {
+pub(super) fn percent(gauge: &Gauge) -> u64 {
     if gauge.limit == 0 {
         return 0;
     }
@@ -436,13 +436,13 @@ fn percent(gauge: &Gauge) -> u64 {
 }
 
 /// Ten cells.
-fn bar(percent: u64) -> String {
+pub(super) fn bar(percent: u64) -> String {
     let full = usize::try_from(percent / 10).unwrap_or(10).min(10);
     format!("{}{}", "█".repeat(full), "░".repeat(10 - full))
 }
 
 /// `103.4 MiB`, `48,211 entries`.
-fn amount(count: u64, unit: &str) -> String {
+pub(super) fn amount(count: u64, unit: &str) -> String {
     if unit != "bytes" {
         return format!("{} {unit}", words::grouped(count));
     }

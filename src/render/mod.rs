@@ -5,6 +5,7 @@ pub mod context;
 pub mod entry;
 pub mod explain;
 pub mod human;
+pub mod journals;
 pub mod json;
 pub mod list;
 pub mod replay;

@@ -8,21 +8,18 @@ pub mod codes;
 use super::quota::codes as quota;
 use super::record;
 use super::run::Site;
-use crate::agent::identity::{self, is_digest};
+use crate::agent::identity::is_digest;
 use crate::agent::layout::{INTERNAL, RECEIPTS};
 use crate::agent::walk::{Listing, show};
 use crate::finding::{Code, Finding, Gauge, MOST, Release, Sink};
 use crate::fsys::Kind;
 use crate::gc::budget::{History, INVENTORY_AT_RISK, MAX_ENTRIES, MAX_HISTORY_BYTES, MAX_RECEIPT_BYTES};
-use crate::gc::journal::Current;
-use crate::gc::present;
-use crate::gc::stored::{Fault, Files, Inventory, Refused, replay};
-use crate::gc::{Budget, Journal, Progress, Refusal, Scope, SessionsRoot, State, Target, Why, attempt};
-use crate::json::{JsString, Tape};
+use crate::gc::ground::{Ground, Held};
+use crate::gc::stored::{Fault, Files, Inventory, Refused};
+use crate::gc::{Budget, Journal, Progress, Refusal, Scope, SessionsRoot, State, Why};
+use crate::json::Tape;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Journals that are judged before what they gave is put away.
@@ -73,14 +70,12 @@ impl StripSuffix for Path {
     }
 }
 
-/// What the journals of one scope are judged against.
-struct Ground<'a> {
+/// The journals of one scope under audit.
+struct Audit<'a> {
     site: &'a Site<'a>,
+    ground: Ground<'a>,
     receipts: &'a Listing,
-    /// Scope, as records spell it.
-    digest: &'a str,
-    directory: &'a [u8],
-    root: &'a SessionsRoot,
+    /// Entries of the scope.
     entries: Budget,
 }
 
@@ -119,14 +114,21 @@ fn scope(site: &Site<'_>, receipts: &Listing, sink: &mut dyn Sink) {
     }
     let recorded = (site.recorded(directory), site.recorded(sessions));
     let Ok(root) = SessionsRoot::new(recorded.1.as_os_str().as_encoded_bytes()) else { return };
-    let ground =
-        Ground { site, receipts, digest, directory: recorded.0.as_os_str().as_encoded_bytes(), root: &root, entries: inventory.entries };
+    let here = |path: &Path| site.here(path);
+    let ground = Ground {
+        fs: site.fs,
+        receipts,
+        scope: Scope { digest, directory: recorded.0.as_os_str().as_encoded_bytes(), root: &root },
+        here: &here,
+        is_copy: site.assumed_root.is_some(),
+    };
+    let audit = Audit { site, ground, receipts, entries: inventory.entries };
     let mut told = Told::new(sink, site, receipts);
     let mut largest: [Option<(u64, PathBuf)>; 2] = [None, None];
     for sweep in inventory.journals.chunks(SWEEP) {
-        let judged: Vec<Judged> = sweep.par_iter().map_init(Tape::default, |tape, files| ground.judge(files, tape)).collect();
-        for (files, judged) in sweep.iter().zip(judged) {
-            judged.findings.into_iter().for_each(|finding| told.push(finding));
+        let judged: Vec<Vec<Finding>> = sweep.par_iter().map_init(Tape::default, |tape, files| audit.judge(files, tape)).collect();
+        for (files, findings) in sweep.iter().zip(judged) {
+            findings.into_iter().for_each(|finding| told.push(finding));
             let file = files.objects.iter().max_by_key(|object| object.meta.size);
             for (place, used) in largest.iter_mut().zip([file.map_or(0, |object| object.meta.size), files.bytes()]) {
                 if place.as_ref().is_none_or(|(most, _)| used > *most) {
@@ -146,34 +148,19 @@ fn scope(site: &Site<'_>, receipts: &Listing, sink: &mut dyn Sink) {
     }
 }
 
-/// What one journal gave.
-struct Judged {
-    findings: Vec<Finding>,
-}
-
-impl Ground<'_> {
-    fn judge(&self, files: &Files<'_>, tape: &mut Tape) -> Judged {
+impl Audit<'_> {
+    /// What one journal gives.
+    fn judge(&self, files: &Files<'_>, tape: &mut Tape) -> Vec<Finding> {
         let site = self.site;
         let mut findings: Vec<Finding> = Vec::new();
         let mut push = |code: &'static Code, path: &Path, message: String| findings.push(Finding::new(code, site.place(path), message));
-        let mut absent = None;
-        let scope = Scope { digest: self.digest, directory: self.directory, root: self.root };
-        let replayed = replay(site.fs, scope, &self.receipts.path, files, tape, |target| {
-            let current = self.current(target)?;
-            absent = Some(current == Current::Absent);
-            // Inodes of a copy are not those that were recorded.
-            if site.assumed_root.is_some() && matches!(current, Current::Present(_)) {
-                Ok(())
-            } else {
-                current.bind(target).map_err(Fault::from)
-            }
-        });
+        let Held { replayed, absent, proof } = self.ground.hold(files, tape);
         let names_are_told = self.names(files, &mut push);
         let transcript = replayed.transcript.as_ref().map(|path| path.to_string());
         let about = transcript.as_deref().map_or_else(|| "an unknown transcript".to_owned(), |path| format!("`{}`", name_of(path)));
         match &replayed.journal {
             Ok(journal) => {
-                self.stands(files, journal, absent == Some(true), &about, &mut push);
+                self.stands(files, journal, proof, absent == Some(true), &about, &mut push);
                 self.room(files, journal, &replayed.history, &about, &mut push);
             }
             Err(Refused { fault, at }) => {
@@ -200,20 +187,7 @@ impl Ground<'_> {
                 }
             }
         }
-        Judged { findings }
-    }
-
-    /// What stands at the transcript's path now.
-    fn current(&self, target: &Target) -> Result<Current, Fault> {
-        let path = self.site.here(Path::new(&*target.transcript_path.as_js().to_string_lossy()));
-        present::transcript(self.site.fs, &path, target, |cwd: &JsString| {
-            let cwd = cwd.as_js().to_string_lossy();
-            let identity = match identity::at_its_word(Path::new(&*cwd)).filter(|_| self.site.assumed_root.is_some()) {
-                Some(identity) => Ok(identity),
-                None => identity::posix(self.site.fs, Path::new("/"), Path::new(&*cwd)),
-            };
-            identity.is_ok_and(|identity| identity.digest_text() != self.digest)
-        })
+        findings
     }
 
     /// Names that poison the journal, and entries that are no files. True when there are some.
@@ -243,19 +217,22 @@ impl Ground<'_> {
     }
 
     /// What a sound journal says, held against the disk.
-    fn stands(&self, files: &Files<'_>, journal: &Journal, absent: bool, about: &str, push: &mut impl FnMut(&'static Code, &Path, String)) {
-        let site = self.site;
+    fn stands(
+        &self,
+        files: &Files<'_>,
+        journal: &Journal,
+        proof: Result<(), Refusal>,
+        absent: bool,
+        about: &str,
+        push: &mut impl FnMut(&'static Code, &Path, String),
+    ) {
         let path = |state| files.file(state).map_or_else(|| self.receipts.path.clone(), |object| self.receipts.path_of(object));
         let newest = path(journal.state());
         for state in &journal.not_canonical {
             let message = "The receipt says what it should, in other bytes than gjc writes.".to_owned();
             push(&codes::GC_RECEIPT_NOT_CANONICAL, &path(*state), message);
         }
-        // What the next retirement would say of a tree that nobody began to remove is no matter of the journal; and inodes
-        // of a copy prove nothing.
-        let begun = matches!(journal.newest, Progress::OwnerPending { .. } | Progress::OwnerRetired);
-        let proof = if begun && site.assumed_root.is_none() { self.proof(journal) } else { Ok(()) };
-        if let Err(Fault::Rule(refusal)) = proof
+        if let Err(refusal) = proof
             && let Some(code) = super::code(refusal.token())
         {
             push(code, &newest, refused(refusal, files, Some(journal.state()), about));
@@ -275,14 +252,6 @@ impl Ground<'_> {
             let message = format!("The transcript {about} is gone and its retirement stands at `{}`.", journal.state().word());
             push(&codes::GC_RECEIPT_ORPHAN_TRANSCRIPT_MISSING, &newest, message);
         }
-    }
-
-    /// Holds the newest receipt against what stands of the owner.
-    fn proof(&self, journal: &Journal) -> Result<(), Fault> {
-        let paths = self.root.owner(&journal.prepared.evidence.locator.owner_id);
-        let here = |path: &[u8]| self.site.here(Path::new(OsStr::from_bytes(path)));
-        let live = present::owner_roots(self.site.fs, &paths, here)?;
-        attempt::live_check(&journal.newest_receipt(), &paths, &live).map_err(Fault::from)
     }
 
     /// Whether the next receipt of a sound journal fits.

@@ -440,3 +440,41 @@ fn gc_inventory_admission_at_risk() {
     assert!(entries(6_251));
     assert!(!entries(6_250));
 }
+
+// the table of `gc`
+
+fn surveyed(journal: &Retirement) -> crate::gc::survey::Survey {
+    let same = |path: &Path| path.to_owned();
+    crate::gc::survey::survey(&journal.tree.fs, Path::new("/a/sessions"), &same, &same, false).unwrap()
+}
+
+#[test]
+fn the_table_says_how_far_each_retirement_is_and_what_fits() {
+    let journal = Retirement::new().with(2);
+    let survey = surveyed(&journal);
+    assert_eq!((survey.looked_at, survey.scopes.len(), survey.scopes[0].entries), (1, 1, 4));
+    let row = &survey.scopes[0].journals[0];
+    assert_eq!((row.state, row.attempts, row.outcome, row.receipts), (Some("owner_pending"), 2, Some("uncertain"), 4));
+    assert_eq!((row.present, row.refused.as_deref()), (Some(true), None));
+    assert_eq!(row.transcript, Some(journal.tree.transcript()));
+    let next =
+        journal.pending(3, Retained { why: Why::CleanupPending, ..uncertain(&journal.prepared.evidence) }).encode().unwrap().len() as u64;
+    assert_eq!(row.next_bytes, Some(next));
+    assert_eq!(row.appends_left, Some(((512 << 20) - row.bytes).div_euclid(next).min(50_000 - 4)));
+}
+
+#[test]
+fn the_table_names_the_token_of_a_refused_journal() {
+    let journal = Retirement::new().with(2);
+    journal.tree.fs.remove(journal.path(State::OwnerPending(1)));
+    let survey = surveyed(&journal);
+    let row = &survey.scopes[0].journals[0];
+    assert_eq!(row.refused.as_deref(), Some("task_artifact_owner_continuation_state_missing"));
+    assert_eq!((row.next_bytes, row.appends_left), (None, None));
+}
+
+#[test]
+fn a_scope_without_receipts_has_no_table() {
+    let survey = surveyed(&Retirement::new());
+    assert_eq!((survey.looked_at, survey.scopes), (1, Vec::new()));
+}

@@ -1,0 +1,87 @@
+//! `gc [PATH]`: the retirement journals of a profile or of one scope, and how far each is.
+
+use super::list::{named, no_agent_directory};
+use super::options::Format;
+use super::{Console, Failure, Status};
+use crate::agent::locate::Part;
+use crate::finding::Release;
+use crate::fsys::host::ThisHost;
+use crate::fsys::{Fs, Real};
+use crate::gc::survey::{Survey, survey};
+use crate::render::human::Layout;
+use crate::render::journals;
+use std::path::{Path, PathBuf};
+
+/// Arguments of `gc`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Nothing is collected: the receipts are read, and what stands at the paths they name is looked at. \
+Exit status: 0 when gjc would read every journal, 4 when it refuses one, 2 when one is beyond a capacity, 8 when receipts cannot be read.")]
+pub struct Args {
+    /// Agent directory or scope (default: the user's agent directory)
+    #[arg(value_name = "PATH")]
+    pub path: Option<PathBuf>,
+}
+
+/// Prints the journals.
+///
+/// # Errors
+/// No home can be trusted, there is no agent directory, PATH is neither, or the release asked for has no such journals.
+pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
+    if console.options.gjc == Release::V0_15 {
+        return Err(Failure::Usage("gjc 0.15 keeps no retirement journals; ask for --gjc 0.17".into()));
+    }
+    let part = args.path.as_deref().map(|path| named(path, console)).transpose()?;
+    let agent = match &part {
+        Some(Part::Agent(agent) | Part::Directory { agent, .. }) => Some(agent.as_path()),
+        None => None,
+    };
+    let world = console.world(&Real, &ThisHost, agent)?;
+    if !Real.present(&world.agent_dir).unwrap_or(true) {
+        return Err(no_agent_directory(&world.agent_dir));
+    }
+    // Records spell canonical paths.
+    let canonical = |path: &Path| Real.realpath(path).unwrap_or_else(|_| path.to_owned());
+    let (agent, sessions) = (canonical(&world.agent_dir), canonical(&world.sessions_root));
+    let directory = match &part {
+        Some(Part::Directory { directory, .. }) => directory.clone(),
+        _ => sessions,
+    };
+    if !Real.present(&directory).unwrap_or(true) {
+        return Err(Failure::Operational(format!("{}: there are no sessions", directory.display())));
+    }
+    let assumed = console.options.assume_root.clone();
+    let other = |path: &Path, from: &Path, to: &Path| path.strip_prefix(from).map_or_else(|_| path.to_owned(), |below| to.join(below));
+    let recorded = |path: &Path| assumed.as_deref().map_or_else(|| path.to_owned(), |assumed| other(path, &agent, assumed));
+    let here = |path: &Path| assumed.as_deref().map_or_else(|| path.to_owned(), |assumed| other(path, assumed, &agent));
+    let survey = survey(&Real, &directory, &recorded, &here, assumed.is_some()).map_err(|error| Failure::Operational(error.to_string()))?;
+    let layout = Layout { colour: console.colour(), width: console.environment.width, quiet: console.options.quiet };
+    let format = console.options.format;
+    let out = console.out();
+    match format {
+        Format::Human => out.write_all(journals::text(&survey, layout).as_bytes())?,
+        Format::Concise => out.write_all(journals::concise(&survey).as_bytes())?,
+        Format::Json => {
+            serde_json::to_writer_pretty(&mut *out, &survey).map_err(std::io::Error::from)?;
+            writeln!(out)?;
+        }
+    }
+    Ok(status(&survey))
+}
+
+/// What gjc would not read, by kind.
+fn status(survey: &Survey) -> Status {
+    let full = |token: &str| token == "managed_gc_journal_capacity_exceeded";
+    let mut status = if survey.unread.is_empty() { Status::CLEAN } else { Status::OPERATIONAL };
+    for scope in &survey.scopes {
+        if scope.full {
+            status = status | Status::INCONCLUSIVE;
+        }
+        if !scope.strays.is_empty() {
+            status = status | Status::FINDINGS;
+        }
+        for token in scope.journals.iter().filter_map(|row| row.refused.as_deref()) {
+            status = status | if full(token) { Status::INCONCLUSIVE } else { Status::FINDINGS };
+        }
+    }
+    status
+}

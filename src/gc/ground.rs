@@ -1,0 +1,84 @@
+//! One scope's journals with everything they are held against: the transcript of each, and what stands of its owner.
+
+use super::journal::Current;
+use super::stored::{Fault, Files, Replayed, replay};
+use super::{Journal, Progress, Refusal, Scope, Target, attempt, present};
+use crate::agent::identity;
+use crate::agent::walk::Listing;
+use crate::fsys::Fs;
+use crate::json::{JsString, Tape};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Where the journals of one scope lie and what they are about.
+#[derive(Clone, Copy)]
+pub struct Ground<'a> {
+    /// The file system.
+    pub fs: &'a dyn Fs,
+    /// The receipts directory.
+    pub receipts: &'a Listing,
+    /// The scope as records spell it.
+    pub scope: Scope<'a>,
+    /// Where a path that records spell lies on this machine.
+    pub here: &'a (dyn Fn(&Path) -> PathBuf + Sync),
+    /// A copy from elsewhere: its inodes prove nothing, and its workspaces are taken at their word.
+    pub is_copy: bool,
+}
+
+/// A journal and what stands beside it.
+#[derive(Debug)]
+pub struct Held {
+    /// The journal.
+    pub replayed: Replayed,
+    /// Whether the transcript is gone; none when nobody looked.
+    pub absent: Option<bool>,
+    /// The live check of a removal that was begun (§10); what cannot be looked at is no proof against it.
+    pub proof: Result<(), Refusal>,
+}
+
+impl Ground<'_> {
+    /// Reads one journal and holds it against the disk.
+    pub fn hold(&self, files: &Files<'_>, tape: &mut Tape) -> Held {
+        let mut absent = None;
+        let replayed = replay(self.fs, self.scope, &self.receipts.path, files, tape, |target| {
+            let current = self.current(target)?;
+            absent = Some(current == Current::Absent);
+            match current {
+                Current::Present(_) if self.is_copy => Ok(()),
+                current => current.bind(target).map_err(Fault::from),
+            }
+        });
+        let proof = match &replayed.journal {
+            Ok(journal) if !self.is_copy => self.proof(journal),
+            _ => Ok(()),
+        };
+        Held { replayed, absent, proof }
+    }
+
+    /// What stands at the transcript's path now.
+    fn current(&self, target: &Target) -> Result<Current, Fault> {
+        let path = (self.here)(Path::new(OsStr::from_bytes(target.transcript_path.as_bytes())));
+        present::transcript(self.fs, &path, target, |cwd: &JsString| {
+            let cwd = cwd.as_js().to_string_lossy();
+            let identity = match identity::at_its_word(Path::new(&*cwd)).filter(|_| self.is_copy) {
+                Some(identity) => Ok(identity),
+                None => identity::posix(self.fs, Path::new("/"), Path::new(&*cwd)),
+            };
+            identity.is_ok_and(|identity| identity.digest_text() != self.scope.digest)
+        })
+    }
+
+    /// Only of a removal that was begun: what the next retirement would say of a tree that nobody began to remove is no
+    /// matter of the journal.
+    fn proof(&self, journal: &Journal) -> Result<(), Refusal> {
+        if matches!(journal.newest, Progress::Prepared | Progress::ArtifactsRemoved) {
+            return Ok(());
+        }
+        let paths = self.scope.root.owner(&journal.prepared.evidence.locator.owner_id);
+        match present::owner_roots(self.fs, &paths, |path| (self.here)(Path::new(OsStr::from_bytes(path)))) {
+            Ok(live) => attempt::live_check(&journal.newest_receipt(), &paths, &live),
+            Err(_) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! All journals of a profile or of one scope, as `gc` shows them: how far each retirement is, what it holds of its quotas, and
+//! whether gjc would read it (spec 03 §11, §14.1).
+
+use super::budget::{MAX_ENTRIES, MAX_RECEIPT_BYTES};
+use super::ground::{Ground, Held};
+use super::stored::{Fault, Files, Inventory, Refused};
+use super::{Budget, Name, Progress, Scope, SessionsRoot, State, Why};
+use crate::agent::identity::is_digest;
+use crate::agent::layout::{INTERNAL, RECEIPTS, SessionsName, sessions_name};
+use crate::agent::walk::{self, Limits, show};
+use crate::fsys::{Errno, Error, Fs, Kind};
+use crate::json::Tape;
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// Everything that was found.
+#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[serde(rename_all = "camelCase")]
+pub struct Survey {
+    /// Scopes that hold retirement receipts, by name.
+    pub scopes: Vec<ScopeJournals>,
+    /// Scopes that were looked at.
+    pub looked_at: u64,
+    /// Receipts directories that could not be read, and why.
+    pub unread: Vec<String>,
+}
+
+/// The journals of one scope.
+#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[serde(rename_all = "camelCase")]
+pub struct ScopeJournals {
+    /// Name of the scope directory.
+    pub scope: String,
+    /// `gc-retirement-` entries, whatever they are.
+    pub entries: u64,
+    /// The most that gjc reads.
+    pub entry_limit: u64,
+    /// More entries than the limit: none of them is read then, by gjc or here.
+    pub full: bool,
+    /// Names that begin like receipts and tell no transcript.
+    pub strays: Vec<String>,
+    /// One a transcript, in order of transcript path, those without one last.
+    pub journals: Vec<Row>,
+}
+
+/// One journal.
+#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[serde(rename_all = "camelCase")]
+pub struct Row {
+    /// SHA-256 of the transcript's path: what the names of its receipts share.
+    pub key: String,
+    /// The transcript; null when `prepared` is missing or does not tell it.
+    pub transcript: Option<String>,
+    /// Whether the transcript stands there; null when nobody could look.
+    pub present: Option<bool>,
+    /// The newest state by the names, `prepared` to `owner_retired`; null when no name tells one.
+    pub state: Option<&'static str>,
+    /// Highest attempt by the names.
+    pub attempts: u64,
+    /// Why the last attempt did not complete: `uncertain`, `cleanup_pending`, `payload_retired`.
+    pub outcome: Option<&'static str>,
+    /// The reason of an uncertain outcome.
+    pub reason: Option<String>,
+    /// Files.
+    pub receipts: u64,
+    /// Stored bytes.
+    pub bytes: u64,
+    /// Bytes that the next `owner_pending` receipt would have at least; null at the end, or when the journal is refused.
+    pub next_bytes: Option<u64>,
+    /// How many more receipts of that size fit; null likewise.
+    pub appends_left: Option<u64>,
+    /// gjc's token when it refuses the journal, or when what stands of the owner contradicts it; null: it reads it.
+    pub refused: Option<String>,
+}
+
+/// Looks at one scope directory, or at every scope of a sessions root. `recorded` says how records spell a path of this
+/// machine, `here` where a path that records spell lies.
+///
+/// # Errors
+/// The directory itself cannot be read.
+pub fn survey(
+    fs: &dyn Fs,
+    directory: &Path,
+    recorded: &dyn Fn(&Path) -> PathBuf,
+    here: &(dyn Fn(&Path) -> PathBuf + Sync),
+    is_copy: bool,
+) -> Result<Survey, Error> {
+    let is_scope = |name: &[u8]| sessions_name(name) == SessionsName::Scope;
+    let scopes: Vec<PathBuf> = if directory.file_name().is_some_and(|name| is_scope(name.as_encoded_bytes())) {
+        vec![directory.to_owned()]
+    } else {
+        let listing = walk::list(fs, directory, &Limits::default())?;
+        let scopes = listing.objects.iter().filter(|object| object.meta.kind == Kind::Directory && is_scope(object.bytes()));
+        scopes.map(|object| listing.path_of(object)).collect()
+    };
+    let mut survey = Survey { scopes: Vec::new(), looked_at: scopes.len() as u64, unread: Vec::new() };
+    for scope in scopes {
+        let receipts = match walk::list(fs, &scope.join(INTERNAL).join(RECEIPTS), &Limits::default()) {
+            Ok(receipts) => receipts,
+            Err(error) if matches!(error.errno, Errno::NOENT | Errno::NOTDIR) => continue,
+            Err(error) => {
+                survey.unread.push(error.to_string());
+                continue;
+            }
+        };
+        survey.scopes.extend(journals(fs, &scope, &receipts, recorded, here, is_copy));
+    }
+    Ok(survey)
+}
+
+fn journals(
+    fs: &dyn Fs,
+    directory: &Path,
+    receipts: &walk::Listing,
+    recorded: &dyn Fn(&Path) -> PathBuf,
+    here: &(dyn Fn(&Path) -> PathBuf + Sync),
+    is_copy: bool,
+) -> Option<ScopeJournals> {
+    let name = show(directory.file_name()?);
+    let digest = name.strip_prefix("v2-").filter(|digest| is_digest(digest.as_bytes()))?;
+    let mut found =
+        ScopeJournals { scope: name.clone(), entries: 0, entry_limit: MAX_ENTRIES, full: false, strays: Vec::new(), journals: Vec::new() };
+    let inventory = match Inventory::of(receipts) {
+        Ok(inventory) if inventory.entries.used == 0 => return None,
+        Ok(inventory) => inventory,
+        Err(full) => return Some(ScopeJournals { entries: full.asked, full: true, ..found }),
+    };
+    found.entries = inventory.entries.used;
+    found.strays = inventory.nobody.iter().map(|object| show(&object.name)).collect();
+    let recorded = recorded(directory);
+    let root = SessionsRoot::new(recorded.parent()?.as_os_str().as_encoded_bytes()).ok()?;
+    let scope = Scope { digest, directory: recorded.as_os_str().as_encoded_bytes(), root: &root };
+    let ground = Ground { fs, receipts, scope, here, is_copy };
+    let rows = inventory.journals.par_iter().map_init(Tape::default, |tape, files| row(&ground, files, &inventory.entries, tape));
+    found.journals = rows.collect();
+    found.journals.sort_by(|a, b| (a.transcript.is_none(), &a.transcript, &a.key).cmp(&(b.transcript.is_none(), &b.transcript, &b.key)));
+    Some(found)
+}
+
+fn row(ground: &Ground<'_>, files: &Files<'_>, entries: &Budget, tape: &mut Tape) -> Row {
+    let Held { replayed, absent, proof } = ground.hold(files, tape);
+    let states = files.names.states();
+    let attempts = states.iter().map(|state| if let State::OwnerPending(attempt) = state { *attempt } else { 0 }).max().unwrap_or_default();
+    // The order of states is that of reading: a pending attempt comes after `owner_retired` and is older.
+    let newest = if files.names.has(State::OwnerRetired) { Some(State::OwnerRetired) } else { states.last().copied() };
+    let mut row = Row {
+        key: files.key.hex(),
+        transcript: replayed.transcript.as_ref().map(ToString::to_string),
+        present: absent.map(|absent| !absent),
+        state: newest.map(State::word),
+        attempts,
+        outcome: None,
+        reason: None,
+        receipts: files.objects.iter().filter(|object| matches!(Name::parse(object.bytes()), Name::Receipt(..))).count() as u64,
+        bytes: files.bytes(),
+        next_bytes: None,
+        appends_left: None,
+        refused: None,
+    };
+    match &replayed.journal {
+        Ok(journal) => {
+            if let Progress::OwnerPending { outcome, .. } = &journal.newest {
+                row.outcome = Some(outcome.why.word());
+                if let Why::Uncertain { reason } = &outcome.why {
+                    row.reason = Some(reason.to_string());
+                }
+            }
+            if journal.state() != State::OwnerRetired {
+                let next = journal.newest_receipt().next_pending_length();
+                row.next_bytes = Some(next);
+                row.appends_left = Some(if next > MAX_RECEIPT_BYTES { 0 } else { replayed.history.appends_left(next, entries) });
+            }
+            row.refused = proof.err().map(|refusal| refusal.token().to_owned());
+        }
+        Err(Refused { fault, .. }) => row.refused = Some(token(fault)),
+    }
+    row
+}
+
+/// gjc's word for a fault.
+fn token(fault: &Fault) -> String {
+    match fault {
+        Fault::Rule(refusal) => refusal.token().to_owned(),
+        Fault::Full(_) => "managed_gc_journal_capacity_exceeded".to_owned(),
+        Fault::Unread(refusal) => refusal.token().to_owned(),
+        Fault::Unbound => "transcript_unreadable".to_owned(),
+    }
+}

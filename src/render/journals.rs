@@ -1,0 +1,246 @@
+//! The answer to `gc`: the retirement journals of each scope, those first that need a person.
+
+use super::entry::{clip, pad};
+use super::human::{Layout, amount};
+use super::style::{Palette, plain, wrap};
+use super::words::{count, grouped};
+use crate::finding::Severity;
+use crate::gc::survey::{Row, ScopeJournals, Survey};
+use std::fmt::Write;
+
+/// Journals of one scope that are shown one by one.
+const SHOWN: usize = 40;
+
+/// The journals for people.
+pub fn text(survey: &Survey, layout: Layout) -> String {
+    let palette = Palette::new(layout.colour);
+    let width = layout.width.clamp(40, 120);
+    let mut out = String::new();
+    if survey.scopes.is_empty() {
+        let _ = writeln!(out, "no retirement receipt lies in {}", count(survey.looked_at, "scope", "scopes"));
+    }
+    for (at, scope) in survey.scopes.iter().enumerate() {
+        if at > 0 {
+            out.push('\n');
+        }
+        block(scope, &palette, width, &mut out);
+    }
+    if !survey.unread.is_empty() {
+        out.push('\n');
+    }
+    for unread in &survey.unread {
+        let _ = writeln!(out, "{}", wrap(&palette.severity(Severity::Error, &format!("not read: {}", plain(unread))), 2, width));
+    }
+    if !layout.quiet {
+        next(survey, &palette, width, &mut out);
+    }
+    out
+}
+
+/// Refused, without room to go on, under way, or at its end.
+fn standing(row: &Row) -> (u8, &'static str) {
+    match (&row.refused, row.state) {
+        (Some(_), _) => (0, "✗"),
+        (None, Some("owner_retired")) => (3, "✓"),
+        (None, _) if row.appends_left.is_some_and(|left| left < 3) => (1, "!"),
+        (None, _) => (2, "…"),
+    }
+}
+
+fn block(scope: &ScopeJournals, palette: &Palette, width: usize, out: &mut String) {
+    let _ = writeln!(out, "{}", palette.strong(&clip(&plain(&scope.scope), width)));
+    let used = format!("{} of {} receipts, shared by all sessions of this workspace", grouped(scope.entries), grouped(scope.entry_limit));
+    let _ = writeln!(out, "  {}", wrap(&used, 2, width));
+    if scope.full {
+        let text = "gjc reads none of them: managed_gc_journal_capacity_exceeded. Nothing is damaged or missing by that.";
+        let _ = writeln!(out, "  {}", palette.aside(&wrap(text, 2, width)));
+        return;
+    }
+    for stray in &scope.strays {
+        let text = format!("✗ {}: a name that tells no transcript; one such name stops discovery for the whole profile", plain(stray));
+        let _ = writeln!(out, "  {}", palette.severity(Severity::Error, &wrap(&text, 4, width)));
+    }
+    let mut rows: Vec<&Row> = scope.journals.iter().collect();
+    rows.sort_by_key(|row| standing(row).0);
+    for row in rows.iter().take(SHOWN) {
+        journal(row, palette, width, out);
+    }
+    if rows.len() > SHOWN {
+        let rest = count((rows.len() - SHOWN) as u64, "more journal", "more journals");
+        let _ = writeln!(out, "  {}", palette.faint(&format!("and {rest}; `--format json` has them all")));
+    }
+}
+
+fn journal(row: &Row, palette: &Palette, width: usize, out: &mut String) {
+    let (_, mark) = standing(row);
+    let name = row.transcript.as_deref().map_or_else(
+        || format!("unknown transcript ({}…)", row.key.get(..12).unwrap_or(&row.key)),
+        |path| plain(path.rsplit('/').next().unwrap_or(path)).into_owned(),
+    );
+    let mark = match mark {
+        "✗" => palette.severity(Severity::Error, mark),
+        "!" => palette.aside(mark),
+        other => palette.faint(other),
+    };
+    let _ = writeln!(out, "\n  {mark} {}", clip(&name, width - 4));
+    let mut line = |label: &str, text: &str| {
+        let _ = writeln!(out, "    {} {}", palette.faint(&pad(label, 9)), wrap(text, 14, width));
+    };
+    let mut state = row.state.unwrap_or("no state").to_owned();
+    if row.attempts > 0 {
+        let _ = write!(state, ", {}", count(row.attempts, "attempt", "attempts"));
+    }
+    if let Some(outcome) = row.outcome {
+        let _ = write!(state, ", last: {outcome}");
+    }
+    if let Some(reason) = &row.reason {
+        let _ = write!(state, " ({})", clip(&plain(reason), 200));
+    }
+    line("state", &state);
+    if row.present == Some(false) {
+        line("session", "its transcript is gone");
+    }
+    let stored = format!("{} in {}", amount(row.bytes, "bytes"), count(row.receipts, "receipt", "receipts"));
+    line("stored", &stored);
+    if let (Some(next), Some(left)) = (row.next_bytes, row.appends_left) {
+        let left = if left == 0 { palette.aside("does not fit") } else { format!("{} more fit", grouped(left)) };
+        line("next", &format!("at least {}; {left}", amount(next, "bytes")));
+    }
+    if let Some(token) = &row.refused {
+        line("refused", &palette.severity(Severity::Error, &plain(token)));
+    }
+}
+
+fn next(survey: &Survey, palette: &Palette, width: usize, out: &mut String) {
+    let rows = || survey.scopes.iter().flat_map(|scope| &scope.journals);
+    let refused = rows()
+        .find_map(|row| row.refused.as_deref())
+        .or_else(|| survey.scopes.iter().find(|scope| scope.full).map(|_| "managed_gc_journal_capacity_exceeded"));
+    let pending = rows().filter(|row| row.refused.is_none() && row.state != Some("owner_retired")).count() as u64;
+    let mut lines = Vec::new();
+    if let Some(token) = refused {
+        lines.push(format!("What it means: gjc-fsck explain {}", plain(token)));
+    }
+    if pending > 0 {
+        let verb = if pending == 1 { "is" } else { "are" };
+        lines.push(format!("{} {verb} under way: `gjc gc --disk --prune` goes on with them.", count(pending, "retirement", "retirements")));
+    }
+    if lines.is_empty() {
+        return;
+    }
+    lines.push("A receipt is a record and no proof: never remove one by hand. Room left everywhere: gjc-fsck quota".to_owned());
+    out.push('\n');
+    for line in lines {
+        let _ = writeln!(out, "{}", palette.faint(&wrap(&line, 0, width)));
+    }
+}
+
+/// One line a journal: transcript, state, in brackets gjc's answer.
+pub fn concise(survey: &Survey) -> String {
+    let mut out = String::new();
+    for scope in &survey.scopes {
+        if scope.full {
+            let _ = writeln!(out, "{}: full[managed_gc_journal_capacity_exceeded] {} entries", plain(&scope.scope), scope.entries);
+        }
+        for stray in &scope.strays {
+            let _ = writeln!(out, "{}: unknown[task_artifact_owner_continuation_corrupt] 1 receipt", plain(stray));
+        }
+        for row in &scope.journals {
+            let name = row.transcript.as_deref().unwrap_or(&row.key);
+            let answer = row.refused.as_deref().unwrap_or("read");
+            let _ = writeln!(
+                out,
+                "{}: {}[{}] {}, {} bytes",
+                plain(name),
+                row.state.unwrap_or("unknown"),
+                plain(answer),
+                count(row.receipts, "receipt", "receipts"),
+                row.bytes
+            );
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(state: &'static str) -> Row {
+        Row {
+            key: "ab".repeat(32),
+            transcript: Some("/a/sessions/v2-x/2026-01-01T00-00-00-000Z_s1.jsonl".into()),
+            present: Some(true),
+            state: Some(state),
+            attempts: 0,
+            outcome: None,
+            reason: None,
+            receipts: 1,
+            bytes: 1_885,
+            next_bytes: Some(6_000),
+            appends_left: Some(49_999),
+            refused: None,
+        }
+    }
+    fn survey() -> Survey {
+        let pending = Row {
+            attempts: 2,
+            outcome: Some("uncertain"),
+            reason: Some("task_artifact_owner_native_removal_uncertain".into()),
+            present: Some(false),
+            receipts: 4,
+            bytes: 16_085,
+            ..row("owner_pending")
+        };
+        let refused = Row {
+            transcript: None,
+            present: None,
+            next_bytes: None,
+            appends_left: None,
+            refused: Some("task_artifact_owner_continuation_state_missing".into()),
+            ..row("artifacts_removed")
+        };
+        let retired = Row { next_bytes: None, appends_left: None, ..row("owner_retired") };
+        let tight = Row { bytes: 500 << 20, next_bytes: Some(64 << 20), appends_left: Some(0), ..row("prepared") };
+        let scope = |scope: &str, journals| ScopeJournals {
+            scope: format!("v2-{scope}"),
+            entries: 46_000,
+            entry_limit: 50_000,
+            full: false,
+            strays: Vec::new(),
+            journals,
+        };
+        let full = ScopeJournals { entries: 50_001, full: true, ..scope(&"b".repeat(52), Vec::new()) };
+        let stray = ScopeJournals { strays: vec!["gc-retirement-x".into()], ..scope(&"c".repeat(52), vec![retired.clone()]) };
+        Survey {
+            scopes: vec![scope(&"a".repeat(52), vec![retired, pending, refused, tight]), full, stray],
+            looked_at: 5,
+            unread: vec!["opendir /a/x: EACCES".into()],
+        }
+    }
+    fn layout(width: usize) -> Layout {
+        Layout { colour: false, width, quiet: false }
+    }
+
+    #[test]
+    fn what_needs_a_person_comes_first() {
+        insta::assert_snapshot!(text(&survey(), layout(80)));
+    }
+    #[test]
+    fn a_narrow_terminal_is_enough() {
+        use unicode_width::UnicodeWidthStr;
+        let page = text(&survey(), layout(50));
+        // Tokens and names are not broken.
+        let too_wide = page.lines().filter(|line| line.width() > 50 && line.split_whitespace().count() > 2).collect::<Vec<_>>();
+        assert!(too_wide.is_empty(), "{too_wide:?}");
+    }
+    #[test]
+    fn one_line_a_journal() {
+        insta::assert_snapshot!(concise(&survey()));
+    }
+    #[test]
+    fn no_receipts_are_one_sentence() {
+        let none = Survey { scopes: Vec::new(), looked_at: 1, unread: Vec::new() };
+        assert_eq!(text(&none, layout(80)), "no retirement receipt lies in 1 scope\n");
+    }
+}
