@@ -334,6 +334,21 @@ fn outside_links_are_followed_and_no_candidate_is_asked_for() {
     assert_eq!(answer("ws/directory.jsonl"), Some(("regular file", "read-failed".into())));
 }
 #[test]
+fn inside_the_sessions_root_only_its_directories_count() {
+    let deeper = [format!("{SCOPE}/deeper/x.jsonl"), format!("{SCOPE}/.staging/x.jsonl"), "agent/sessions/x.jsonl".to_owned()];
+    let tree = tree_with(deeper.iter().map(|path| file(path, &body())).chain([file("ws/.staging/x.jsonl", &body())]).collect());
+    let answer = |path: &str| {
+        let chain = why(&world(&tree), tree.expand(path));
+        chain.stop().map(|step| (step.step, step.answer.clone()))
+    };
+    let unlisted = "Session is inside managed storage but is not an authorized managed candidate.".to_owned();
+    let staged = "Staged session paths are not resumable".to_owned();
+    assert_eq!(answer(&deeper[0]), Some(("scope", unlisted.clone())));
+    assert_eq!(answer(&deeper[1]), Some(("scope", staged.clone())));
+    assert_eq!(answer(&deeper[2]), Some(("scope", unlisted)));
+    assert_eq!(answer("ws/.staging/x.jsonl"), Some(("open", staged)));
+}
+#[test]
 fn inside_nothing_but_a_regular_file_counts() {
     for kind in ["fifo", "dir"] {
         let tree = tree_with(vec![json!({ "path": TRANSCRIPT, "type": kind })]);

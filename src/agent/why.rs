@@ -21,7 +21,7 @@ use crate::finding::Difference;
 use crate::fsys::{Kind, Meta};
 use crate::json::View;
 use crate::transcript::inspect::Inspected;
-use crate::transcript::open::{Opening, anywhere, in_context};
+use crate::transcript::open::{NOT_A_CANDIDATE, Opening, STAGED, anywhere, in_context};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -214,6 +214,10 @@ impl<'w, 'a> Follow<'w, 'a> {
     fn is_managed(&self) -> bool {
         self.path.parent().and_then(Path::parent) == Some(&*self.root())
     }
+    /// Whether the file lies directly in a staging area (spec 04 §1.5).
+    fn is_staged(&self) -> bool {
+        self.path.parent().and_then(Path::file_name).is_some_and(|name| name == layout::STAGING)
+    }
     fn directory_name(&self) -> String {
         self.path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned()
     }
@@ -348,6 +352,12 @@ impl<'w, 'a> Follow<'w, 'a> {
         const SECTION: &str = "02 §1.3";
         let directory = self.path.parent().unwrap_or(&self.path).to_owned();
         let root = self.root();
+        if !self.is_managed() && self.path.starts_with(&root) {
+            let advice = "Copy the file out of the sessions directory, and open the copy by its path (`gjc --resume PATH`).";
+            let shows = "is inside the sessions root, but no directory that a listing visits";
+            let answer = if self.is_staged() { STAGED } else { NOT_A_CANDIDATE };
+            return Some(stops("scope", "01 §2.8", answer, vec![saw(&directory, shows)], advice));
+        }
         if !self.is_managed() {
             let shows = format!("lies outside the sessions root `{}`: no managed listing visits it", walk::show(root.as_os_str()));
             return Some(passes("scope", SECTION, "not managed", vec![saw(&directory, shows)]));
@@ -628,6 +638,11 @@ impl<'w, 'a> Follow<'w, 'a> {
         const SECTION: &str = "02 §6.3";
         if let Some(step) = self.throws() {
             return Some(step);
+        }
+        if self.is_staged() {
+            let shows = "lies in a staging area, where a session is written before it is published";
+            let advice = "Copy the file elsewhere, and open the copy by its path.";
+            return Some(stops("open", "04 §1.5", STAGED, vec![saw(&self.path, shows)], advice));
         }
         let (Some(scope), Some(candidate)) = (&self.scope, &self.candidate) else {
             return Some(passes("open", "04 §4", "opened", vec![saw(&self.path, "a path is opened as it is")]));
