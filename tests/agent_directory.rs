@@ -297,19 +297,65 @@ fn fill_in(at: &Path) {
 fn a_tree_of_4096_levels_ends_and_its_limit_is_named() {
     let (_temp, agent, sessions) = hostile();
     std::fs::write(sessions.join("a.jsonl"), "").unwrap();
-    for directory in ["a", "artifacts"] {
-        std::fs::create_dir(sessions.join(directory)).unwrap();
-        dig(&sessions.join(directory), 4_096);
-    }
+    std::fs::create_dir(sessions.join("a")).unwrap();
+    dig(&sessions.join("a"), 4_096);
     let run = checked(&agent, 2);
-    for directory in ["a", "artifacts"] {
-        fill_in(&sessions.join(directory));
-    }
+    fill_in(&sessions.join("a"));
     let said = said(&run);
-    let named = |code: &str, below: &str| said.iter().filter(|s| s.starts_with(&format!("{code} sessions/--x--/{below}/d"))).count();
-    assert_eq!((named("check_incomplete", "a"), named("check_incomplete", "artifacts")), (1, 1), "{said:?}");
-    assert_eq!(named("unsafe_artifacts", "a"), 1, "gjc's own limit: {said:?}");
+    let named = |code: &str| said.iter().filter(|s| s.starts_with(&format!("{code} sessions/--x--/a/d"))).count();
+    assert_eq!(named("check_incomplete"), 1, "the limit of the run: {said:?}");
+    assert_eq!(named("unsafe_artifacts"), 1, "gjc's own limit: {said:?}");
     assert_eq!(run.outcomes.len(), 1);
+}
+
+/// What gjc would answer is predicted of hostile trees too: nothing hangs, nothing is misjudged for its neighbours.
+#[test]
+fn predictions_of_a_hostile_scope() {
+    use gjc_fsck::agent::identity::{Identity, Platform};
+    use gjc_fsck::agent::predict::{self, Policy};
+    use gjc_fsck::corpus::clean;
+    let (_temp, agent, _) = hostile();
+    let workspace = agent.with_file_name("ws");
+    std::fs::create_dir(&workspace).unwrap();
+    let identity = Identity { platform: Platform::Posix, canonical_path: workspace.to_str().unwrap().to_owned() };
+    let scope = agent.join("sessions").join(identity.directory_name());
+    let (name, text) = (clean::name("s1"), clean::transcript("s1", workspace.to_str().unwrap(), ""));
+    gjc_fsck::fsys::plant::plant(&scope, &clean::scope(&identity, [(name.as_str(), text.as_str())])).unwrap();
+    special(&scope.join("fifo.jsonl"), FileType::Fifo);
+    special(&scope.join("socket.jsonl"), FileType::Socket);
+    std::fs::write(scope.join(OsString::from_vec(b"bad-\xff.jsonl".to_vec())), "").unwrap();
+    for number in 0..2_000 {
+        std::fs::write(scope.join(format!("n{number}")), "").unwrap();
+    }
+    let artifacts = scope.join(name.strip_suffix(".jsonl").unwrap());
+    std::fs::create_dir(&artifacts).unwrap();
+    dig(&artifacts, 500);
+
+    let world = gjc_fsck::agent::world::World {
+        fs: &Real,
+        host: &gjc_fsck::fsys::host::ThisHost,
+        now_ms: tree::now_ms(),
+        uid: rustix::process::geteuid().as_raw(),
+        release: Release::V0_15,
+        current_dir: "/".into(),
+        agent_dir: agent.clone(),
+        sessions_root: agent.join("sessions"),
+        around: gjc_fsck::agent::legacy::Surroundings::default(),
+        is_copy: false,
+    };
+    let resolved = predict::resolve(&world, &workspace).unwrap();
+    let listing = predict::list(&world, &resolved).unwrap();
+    let owned: Vec<String> = listing.owned.iter().map(|listed| listed.candidate.session_id.to_string()).collect();
+    let opened = predict::open(&world, &resolved, &listing.owned[0].candidate, Policy::CopyRetain).map(|opened| opened.path);
+    let deleted = predict::delete(&world, &resolved, &listing.owned[0].candidate).map(|_| ()).map_err(|refused| refused.code);
+    let chain = gjc_fsck::agent::why::why(&world, "s1");
+    fill_in(&artifacts);
+
+    assert_eq!(owned, ["s1"]);
+    assert_eq!(listing.invalid.len(), 3, "{:?}", listing.invalid);
+    assert_eq!(opened.unwrap(), scope.join(&name));
+    assert_eq!(deleted, Err("unsafe_artifacts"), "the artifact tree is deeper than gjc goes");
+    assert!(chain.opens, "{chain:?}");
 }
 
 #[test]
