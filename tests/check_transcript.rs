@@ -274,6 +274,7 @@ fn the_outcome_names_the_answers_of_the_readers() {
         ("H", "opens"),
         ("I", "lists"),
         ("K", "stars after an upgrade of the header"),
+        ("P", "lists"),
         ("O", "no owner"),
     ];
     assert_eq!(answers, expect);
@@ -285,6 +286,23 @@ fn the_outcome_names_the_answers_of_the_readers() {
     assert_eq!(outcome.verdicts, [("L", "[]".into()), ("S", "malformed".into())]);
     let (outcome, _) = run(&lines(&[HEADER, "null"]), &lone());
     assert!(outcome.verdicts[0].1.starts_with("throws: null is not an object"));
+}
+
+/// Reader P sees 4,096 bytes: what is wrong behind them, and what only opening minds, does not keep a session from the list.
+#[test]
+fn the_picker_is_asked_for_the_first_4096_bytes() {
+    let answer = |text: &str| {
+        let (outcome, _) = run(text, &lone());
+        outcome.verdicts.iter().find(|(reader, _)| *reader == "P").map_or("not asked".to_owned(), |(_, answer)| answer.to_string())
+    };
+    assert_eq!(answer(&lines(&[HEADER, "oops"])), "lists");
+    assert_eq!(answer(&lines(&["oops", HEADER])), "lists");
+    assert_eq!(answer(&lines(&[HEADER, "null"])), "skips", "loading the prefix throws");
+    let long = user("a", "null", &format!("\"{}\"", "x".repeat(5_000)));
+    assert_eq!(answer(&lines(&[HEADER, &long, "null"])), "lists", "the null is out of sight");
+    assert_eq!(answer(&lines(&[&user("a", "null", "\"x\""), HEADER])), "skips", "the first value is no header");
+    assert_eq!(answer(&format!("\u{feff}{}", lines(&[HEADER]))), "lists");
+    assert_eq!(answer(""), "not asked");
 }
 
 /// Reader O takes the owner from the header and from patches that replay ignores as a whole. 0.15 has no such reader.

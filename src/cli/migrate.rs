@@ -97,7 +97,7 @@ fn write_transcript(args: &Args, new_file: Option<NewFile>, console: &mut Consol
         console.note(&format!("{name}: {note}"));
     }
     // The lenient reader carries over what the strict one refuses: that a file was written does not say that it opens.
-    let inspected = inspect::bytes(&text[..], text.len() as u64, inspect::Options::new(release))?;
+    let inspected = inspect::bytes(&text[..], text.len() as u64, inspect::Options { release, budget: transcript::budget(console) })?;
     let refused = matches!(inspected.verdict, Verdict::Error(_));
     if let Verdict::Error(reason) = &inspected.verdict {
         let token = reason.token();

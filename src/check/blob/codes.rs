@@ -35,7 +35,7 @@ pub static BLOB_REF_NONCANONICAL: Code = Code {
     severity: Severity::Warning,
     verdict: "0.17: plain data; 0.15: joined into a path",
     summary: "A blob reference is not followed by exactly 64 lower-case hex digits.",
-    gjc: "0.17 treats the text as plain data; in an image of 1,024 units or more the next rewrite decodes it as Base64, and the text is lost. 0.15 looks for it as a path below the blob store, and the next rewrite stores a placeholder in its place for good.",
+    gjc: "0.17 treats the text as plain data; in an image of 1,024 units or more the next rewrite decodes it as Base64, and the text is lost. 0.15 joins it into a path below the blob store; where nothing is, the next rewrite stores a placeholder for good.",
     help: "Correct the reference in a copy if the real hash is known; with 0.15, take it out.",
     section: "01 §4.4; 04 §5.4",
     ..AREA

@@ -26,7 +26,21 @@ impl Passes<'_> {
     /// Reports what only the whole file can tell.
     pub(super) fn finish(self, options: &Options<'_>, sink: &mut verdict::Watch<'_>) -> Outcome {
         let Passes {
-            source, encoding, strict, managed, bounded, owner, first_line, lines, loader, headers, patches, sizes, dialects, ..
+            source,
+            encoding,
+            strict,
+            managed,
+            bounded,
+            owner,
+            first_line,
+            prefix,
+            lines,
+            loader,
+            headers,
+            patches,
+            sizes,
+            dialects,
+            ..
         } = self;
         let lost_lines = lines.finish(sink);
         let size = sizes.size();
@@ -111,6 +125,7 @@ impl Passes<'_> {
         }
         if encoding != Encoding::Utf16Le && size > 0 {
             outcome.verdicts.extend(first_line_answers(&first_line.0, outcome.id.as_deref(), options.release));
+            outcome.verdicts.push(("P", if prefix.is_listed(options.release) { "lists" } else { "skips" }.into()));
             if let (Some(owner), Some(id)) = (owner, effective_id) {
                 outcome.verdicts.push(("O", owner_answer(&owner.finish(&id))));
             }

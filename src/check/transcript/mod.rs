@@ -39,6 +39,7 @@ use crate::transcript::readers::bounded::Bounded;
 use crate::transcript::readers::first_line;
 use crate::transcript::readers::managed::Managed;
 use crate::transcript::readers::owner::OwnerLines;
+use crate::transcript::readers::picker;
 use std::io::{self, Read};
 use std::sync::Arc;
 
@@ -176,6 +177,35 @@ impl FirstLine {
     }
 }
 
+/// The first bytes of the file, for the picker.
+#[derive(Default)]
+struct Prefix(Vec<u8>);
+
+impl Prefix {
+    fn line(&mut self, line: &Line<'_>) {
+        if self.0.len() >= picker::PREFIX {
+            return;
+        }
+        let mark: &[u8] = if line.number == 1 && line.offset > 0 { b"\xEF\xBB\xBF" } else { b"" };
+        let end: &[u8] = if line.has_lf { b"\n" } else { b"" };
+        for part in [mark, line.raw, end] {
+            let room = picker::PREFIX - self.0.len();
+            self.0.extend_from_slice(part.get(..room).unwrap_or(part));
+        }
+    }
+    /// Whether the picker lists a file that begins so. What follows in a longer file gives it another title, and decides
+    /// nothing.
+    fn is_listed(&self, release: Release) -> bool {
+        let mut read_at = |buffer: &mut [u8], offset: u64| {
+            let rest = usize::try_from(offset).ok().and_then(|offset| self.0.get(offset..)).unwrap_or_default();
+            let read = rest.len().min(buffer.len());
+            buffer[..read].copy_from_slice(&rest[..read]);
+            Ok(read)
+        };
+        picker::read(self.0.len() as u64, &mut read_at, release).is_some()
+    }
+}
+
 /// All passes over one file.
 struct Passes<'s> {
     source: &'s Source,
@@ -187,6 +217,7 @@ struct Passes<'s> {
     /// Reader O, in releases that have it.
     owner: Option<OwnerLines>,
     first_line: FirstLine,
+    prefix: Prefix,
     lines: LinePass<'s>,
     loader: Loader<Facts>,
     headers: HeaderPass<'s>,
@@ -214,6 +245,7 @@ impl<'s> Passes<'s> {
             bounded: options.size.is_none_or(|size| size > size::FILE_CAP).then(Bounded::default),
             owner: Difference::TaskArtifactOwnerPatches.in_effect(options.release).then(OwnerLines::default),
             first_line: FirstLine::default(),
+            prefix: Prefix::default(),
             lines: LinePass::new(source),
             loader: Loader::new(strict.keeper(options.size.unwrap_or(u64::MAX)), options.release),
             headers: HeaderPass::new(source),
@@ -239,6 +271,7 @@ impl<'s> Passes<'s> {
                 if line.number == 1 {
                     self.first_line = FirstLine::of(line);
                 }
+                self.prefix.line(line);
                 if self.source.managed {
                     self.managed.line(line);
                 }

@@ -69,7 +69,7 @@ pub fn read(size: u64, read_at: ReadAt<'_>, release: Release) -> Option<SessionI
     let text = decoded.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&decoded);
 
     let mut loader = Loader::new(Whole, release);
-    let mut lines = Lines::new(text);
+    let mut lines = Lines::expecting(text, text.len() as u64);
     while let Some(event) = lines.next().ok()? {
         loader.event(&event);
     }
@@ -101,7 +101,7 @@ pub fn read(size: u64, read_at: ReadAt<'_>, release: Release) -> Option<SessionI
 pub fn recent(prefix: &[u8]) -> Option<Option<JsString>> {
     let decoded = utf8_lossy(prefix.get(..PREFIX).unwrap_or(prefix));
     let text = decoded.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&decoded);
-    let mut lines = Lines::new(text);
+    let mut lines = Lines::expecting(text, text.len() as u64);
     while let Some(event) = lines.next().ok()? {
         if let crate::json::jsonl::Event::Value(found) = event {
             let header = Value::from_node(found.node);
