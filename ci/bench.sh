@@ -3,7 +3,10 @@
 #
 #   ci/bench.sh [MEGABYTES]        (default 220)
 #
-# Needs cargo and jq. Writes reports/bench.md. The corpus is generated, deterministic and healthy; the two commands run
+# Then time and peak memory, beside what the memory formula allows, of one transcript of 1 GiB with 600,000 entries and of
+# agent directories with very many small transcripts.
+#
+# Needs cargo, jq and GNU time (/usr/bin/time). Writes reports/bench.md. The corpus is generated, deterministic and healthy; the two commands run
 # in turn, so that a machine whose speed drifts slows both. Medians and the median of the pairwise ratios are reported.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,7 +15,7 @@ runs=5
 corpus=target/bench-corpus-$megabytes
 
 cargo build --release --quiet --bin gjc-fsck
-cargo build --release --quiet --example bench_corpus
+cargo build --release --quiet --example bench_corpus --example bench_tree
 if [ ! -f "$corpus/.done" ]; then
   rm -rf "$corpus"
   mkdir -p "$corpus"
@@ -40,19 +43,38 @@ for run in $(seq 0 $runs); do
   ratios+=("$(awk -v a="$a" -v b="$b" 'BEGIN { printf "%.1f", b / a }')")
 done
 
-# One transcript above every cap of gjc: time, and peak memory where GNU time is installed.
-large=target/bench-large
+# Time and peak memory, measured by GNU time, beside the formula: 64 MiB + 2 x threads x the longest line (128 MiB at most)
+# + 48 bytes an entry.
+measured() { # WHAT LONGEST_LINE ENTRIES PATH
+  local what=$1 line=$2 entries=$3 path=$4 told allowed
+  target/release/gjc-fsck check --format concise "$path" > /dev/null || true # warms the cache
+  told=$( { /usr/bin/time -f '%e | %M' target/release/gjc-fsck check --format concise "$path" > /dev/null; } 2>&1 | tail -n 1)
+  allowed=$(awk -v l="$line" -v e="$entries" -v t="$(nproc)" 'BEGIN { if (l > 134217728) l = 134217728; printf "%d", 65536 + 2 * t * l / 1024 + 48 * e / 1024 }')
+  echo "| $what | $told | $allowed |"
+}
+
+large=target/bench-large-600k
 if [ ! -f "$large/.done" ]; then
   rm -rf "$large"
   mkdir -p "$large"
-  target/release/examples/bench_corpus "$large/sessions" 1100 1 > "$large/lines.txt"
+  target/release/examples/bench_corpus "$large/sessions" 1100 1 600000 > "$large/lines.txt"
   touch "$large/.done"
 fi
-large_seconds=$(seconds target/release/gjc-fsck check --format concise "$large"/sessions/*.jsonl || true)
-large_peak=unknown
-if [ -x /usr/bin/time ]; then
-  large_peak=$( { /usr/bin/time -f '%M' target/release/gjc-fsck check --format concise "$large"/sessions/*.jsonl > /dev/null; } 2>&1 | tail -n 1 || true)
-fi
+for tree in 1:50000 200:100000; do
+  folder=target/bench-tree-${tree/:/-}
+  [ -f "$folder/.done" ] && continue
+  rm -rf "$folder"
+  target/release/examples/bench_tree "$folder" "${tree%:*}" "${tree#*:}"
+  touch "$folder/.done"
+done
+large_lines=$(cut -d ' ' -f 1 "$large/lines.txt")
+large_longest=$(sed 's/.*longest \([0-9]*\) B.*/\1/' "$large/lines.txt")
+table=$(
+  measured "one transcript of $(cat "$large"/sessions/*.jsonl | wc -c) bytes, $(cat "$large/lines.txt")" \
+    "$large_longest" "$((large_lines + 1))" "$(echo "$large"/sessions/*.jsonl)"
+  measured '50,000 transcripts in one scope' 512 100000 target/bench-tree-1-50000/agent
+  measured '100,000 transcripts in 200 scopes' 512 200000 target/bench-tree-200-100000/agent
+)
 
 our=$(median "${ours[@]}") their=$(median "${theirs[@]}") ratio=$(median "${ratios[@]}")
 rate() { awk -v b="$bytes" -v s="$1" 'BEGIN { printf "%.3f", b / s / 1e9 }'; }
@@ -72,9 +94,13 @@ mkdir -p reports
   echo
   echo "The check is **$ratio times** as fast as \`jq -c .\` (pairwise ratios: ${ratios[*]})."
   echo
-  echo '## One large transcript'
+  echo '## Time and memory'
   echo
-  echo "$(cat "$large"/sessions/*.jsonl | wc -c) bytes, $(cat "$large/lines.txt"): $large_seconds s, peak memory $large_peak KiB."
+  echo "Peak: the largest resident size, as GNU time tells it. Formula: 64 MiB + 2 × threads × min(longest line, 128 MiB) + 48 bytes per entry."
+  echo
+  echo '| what | seconds | peak KiB | formula KiB |'
+  echo '|---|---|---|---|'
+  echo "$table"
 } > reports/bench.md
 cat reports/bench.md
 awk -v r="$ratio" 'BEGIN { if (r < 10) { print "FAIL: less than 10 times jq"; exit 1 } }'

@@ -1,7 +1,8 @@
 //! Writes the deterministic corpus that `ci/bench.sh` measures: healthy version-5 transcripts with realistic lines.
 //!
-//! `cargo run --release --example bench_corpus -- DIR [MEGABYTES] [FILES]`. The same arguments give the same bytes.
-//! Line lengths: median about 1.7 KB, 99th percentile about 15 KB, and a few lines of 100 KB to 8 MB.
+//! `cargo run --release --example bench_corpus -- DIR [MEGABYTES] [FILES] [ENTRIES]`. The same arguments give the same bytes.
+//! Line lengths: median about 1.7 KB, 99th percentile about 15 KB, and a few lines of 100 KB to 8 MB; with `ENTRIES`, as many in
+//! each file, shorter so that they come to as many bytes.
 
 #![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::unwrap_used, reason = "a generator, not part of the tool")]
 
@@ -134,6 +135,9 @@ fn main() {
     let folder = std::path::PathBuf::from(arguments.next().unwrap_or_else(|| "target/bench-corpus".to_owned()));
     let megabytes: u64 = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(220);
     let files: u64 = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(48);
+    let entries: Option<u64> = arguments.next().and_then(|text| text.parse().ok());
+    // Envelope and usage of a record take about 430 bytes; the texts in it about 1.63 of their median on average.
+    let median = entries.map_or(1_270.0, |entries| ((megabytes * 1_000_000 / files / entries) as f64 - 430.0) / 1.63);
     std::fs::create_dir_all(&folder).unwrap();
     let mut lengths: Vec<usize> = Vec::new();
     let mut line = String::new();
@@ -148,12 +152,12 @@ fn main() {
         out.write_all(header.as_bytes()).unwrap();
         let mut written = header.len() as u64;
         let mut n = 0;
-        while written < megabytes * 1_000_000 / files {
+        while entries.map_or(written < megabytes * 1_000_000 / files, |entries| n < entries) {
             let body = match random.below(12_000) {
                 0 => 100_000 + random.below(400_000) as usize,
                 // A few huge results: one in every eighth file, 1 MB to 8 MB.
                 _ if n == 402 && file % 8 == 0 => 1_000_000 * (1 + file as usize / 8) + 900_000,
-                _ => random.length(1_270.0),
+                _ => random.length(median),
             };
             line.clear();
             record(&mut random, n, body, &mut line);

@@ -17,6 +17,8 @@
 //! | [`report`] | overrides, order, counts, fingerprints |
 //! | [`render`] | human, concise, json |
 //! | [`cli`] | one file per command, thin |
+//!
+//! Beside the rooms stands `steps`: counted work, for the tests that assert that no work is superlinear.
 
 pub mod agent;
 pub mod check;
@@ -30,4 +32,5 @@ pub mod render;
 pub mod repair;
 pub mod report;
 pub mod session;
+mod steps;
 pub mod transcript;

@@ -358,29 +358,3 @@ fn a_fork_in_one_folder_shares_the_history_of_its_parent() {
     let found: Vec<(&str, &str)> = run.findings.iter().map(|finding| (finding.code.name, &*finding.place.path)).collect();
     assert_eq!(found, [("shared_history", "b.jsonl")]);
 }
-
-/// Some providers count their calls anew in each message: one id may stand in every message of a file.
-#[test]
-fn one_call_id_in_every_message_costs_as_much_as_an_own_one_in_each() {
-    let took = |id: &dyn Fn(usize) -> usize| {
-        let mut text = format!("{HEADER}\n");
-        for at in 0..60_000 {
-            let (parent, id) = (if at == 0 { "null".to_owned() } else { format!("\"{:x}\"", at - 1) }, id(at));
-            let said = if at % 2 == 0 {
-                format!(
-                    r#"{{"role":"assistant","content":[{{"type":"toolCall","id":"t{id}","name":"x","arguments":{{}}}}],"timestamp":1}}"#
-                )
-            } else {
-                format!(r#"{{"role":"toolResult","toolCallId":"t{id}","toolName":"x","content":[],"timestamp":1}}"#)
-            };
-            text.push_str(&message(&format!("{at:x}"), &parent, &said));
-            text.push('\n');
-        }
-        let started = std::time::Instant::now();
-        let codes = codes(&text, &lone());
-        assert!(!codes.iter().any(|code| code.starts_with("toolresult") || *code == "toolcall_unanswered"), "{codes:?}");
-        started.elapsed()
-    };
-    let (own, same) = (took(&|at| at / 2), took(&|_| 0));
-    assert!(same < own * 3, "{same:?} instead of {own:?}");
-}

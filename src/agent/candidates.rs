@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// The header must end within this many bytes.
 pub const PREFLIGHT_BYTES: u64 = 65_536;
@@ -40,7 +40,7 @@ pub struct Candidate {
     /// Its facts when it was examined.
     pub meta: Meta,
     /// The hash of the whole file: asked for only where a record could name this very file.
-    sha256: OnceLock<Result<String, Refusal>>,
+    sha256: OnceLock<Box<Result<String, Refusal>>>,
 }
 
 impl Candidate {
@@ -58,7 +58,8 @@ impl Candidate {
     /// # Errors
     /// What the capture refuses.
     pub fn identity(&self, fs: &dyn Fs) -> Result<TranscriptIdentity, Refusal> {
-        let sha256 = self.sha256.get_or_init(|| hash_unchanged(fs, &self.path, &self.meta)).clone()?;
+        let sha256 = self.sha256.get_or_init(|| Box::new(hash_unchanged(fs, &self.path, &self.meta)));
+        let sha256 = (**sha256).clone()?;
         Ok(TranscriptIdentity {
             canonical_path: path_text(&self.path),
             session_id: self.session_id.clone(),
@@ -155,25 +156,25 @@ pub struct Invalid {
 
 /// Remembers identities of header cwds: thousands of transcripts name the same few.
 #[derive(Default)]
-pub struct Cwds(Mutex<BTreeMap<JsString, Result<Identity, NoIdentity>>>);
+pub struct Cwds(Mutex<BTreeMap<JsString, Result<Arc<Identity>, NoIdentity>>>);
 
 impl Cwds {
     /// The identity of a header cwd.
     ///
     /// # Errors
     /// The native code.
-    pub fn identity(&self, world: &World<'_>, cwd: &JsString) -> Result<Identity, NoIdentity> {
+    pub fn identity(&self, world: &World<'_>, cwd: &JsString) -> Result<Arc<Identity>, NoIdentity> {
         self.of(cwd, |cwd| world.identity(cwd))
     }
     /// The same, where the file system is asked in some other way.
     ///
     /// # Errors
     /// The native code.
-    pub fn of(&self, cwd: &JsString, ask: impl FnOnce(&Path) -> Result<Identity, NoIdentity>) -> Result<Identity, NoIdentity> {
+    pub fn of(&self, cwd: &JsString, ask: impl FnOnce(&Path) -> Result<Identity, NoIdentity>) -> Result<Arc<Identity>, NoIdentity> {
         if let Some(known) = self.0.lock().ok().and_then(|known| known.get(cwd.as_bytes()).cloned()) {
             return known;
         }
-        let found = ask(Path::new(&*cwd.as_js().to_string_lossy()));
+        let found = ask(Path::new(&*cwd.as_js().to_string_lossy())).map(Arc::new);
         if let Ok(mut known) = self.0.lock() {
             known.insert(cwd.clone(), found.clone());
         }
@@ -203,6 +204,14 @@ pub fn read_header(prefix: &[u8]) -> Result<(JsString, JsString), (&'static str,
 /// # Errors
 /// Why it counts as invalid.
 pub fn look(fs: &dyn Fs, release: Release, path: &Path, provenance: Provenance) -> Result<Candidate, Invalid> {
+    look_into(fs, release, path, provenance).map(|(candidate, _)| candidate)
+}
+
+/// The same, with the first [`PREFLIGHT_BYTES`] of the file for who wants to see more of it.
+///
+/// # Errors
+/// Why it counts as invalid.
+pub fn look_into(fs: &dyn Fs, release: Release, path: &Path, provenance: Provenance) -> Result<(Candidate, Vec<u8>), Invalid> {
     let by_name = || {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         name.strip_suffix(layout::TRANSCRIPT_SUFFIX).map(str::to_owned).filter(|id| is_session_id(id))
@@ -216,7 +225,7 @@ pub fn look(fs: &dyn Fs, release: Release, path: &Path, provenance: Provenance) 
         invalid(code, refusal.to_string(), refusal.is_transient() || matches!(refusal, Refusal::Failed(_)))
     })?;
     let (session_id, cwd) = read_header(&bytes).map_err(|(code, why)| invalid(code, why.to_owned(), false))?;
-    Ok(Candidate { path: path.to_owned(), session_id, cwd, provenance, meta, sha256: OnceLock::new() })
+    Ok((Candidate { path: path.to_owned(), session_id, cwd, provenance, meta, sha256: OnceLock::new() }, bytes))
 }
 
 /// Examines one `.jsonl` entry of a visited directory (spec 02 §5.3).
@@ -226,8 +235,8 @@ pub fn examine(world: &World<'_>, scope: &Identity, path: &Path, provenance: Pro
         Err(invalid) => return Examined::Invalid(invalid),
     };
     match cwds.identity(world, &candidate.cwd) {
-        Ok(found) if found == *scope => Examined::Owned(candidate),
-        Ok(found) => Examined::Foreign { path: candidate.path, cwd: candidate.cwd, workspace: found.canonical_path },
+        Ok(found) if *found == *scope => Examined::Owned(candidate),
+        Ok(found) => Examined::Foreign { path: candidate.path, cwd: candidate.cwd, workspace: found.canonical_path.clone() },
         Err(why) => Examined::Invalid(candidate.without_workspace(why)),
     }
 }
@@ -265,7 +274,7 @@ impl State {
 #[derive(Debug)]
 pub struct Listed {
     /// The file.
-    pub candidate: Candidate,
+    pub candidate: Box<Candidate>,
     /// Its state.
     pub state: State,
     /// The legacy source whose receipt names it, for `migrated_v2`.
@@ -295,7 +304,7 @@ pub struct Listing {
     /// Shown, in gjc's order of directories; within a directory sorted by name.
     pub owned: Vec<Listed>,
     /// Owned, but not shown.
-    pub hidden: Vec<(Candidate, Hidden)>,
+    pub hidden: Vec<(Box<Candidate>, Hidden)>,
     /// Files of other workspaces: path, cwd text, workspace.
     pub foreign: Vec<(PathBuf, JsString, String)>,
     /// Files that do not count.
@@ -417,7 +426,7 @@ pub fn list(world: &World<'_>, scope: &Scope) -> Result<Listing, ListError> {
             names.par_iter().map(|entry| examine(world, &scope.identity, &directory.join(&entry.name), *provenance, &cwds)).collect();
         for one in examined {
             match one {
-                Examined::Owned(candidate) => owned.push(candidate),
+                Examined::Owned(candidate) => owned.push(Box::new(candidate)),
                 Examined::Foreign { path, cwd, workspace } => listing.foreign.push((path, cwd, workspace)),
                 Examined::Invalid(invalid) => listing.invalid.push(invalid),
             }
@@ -429,24 +438,28 @@ pub fn list(world: &World<'_>, scope: &Scope) -> Result<Listing, ListError> {
 
 impl Listing {
     /// Retires, shadows and gives states to the candidates that a scope owns (spec 02 §7.1, §7.3).
-    pub fn settle(&mut self, fs: &dyn Fs, scope: &Path, digest: &str, owned: Vec<Candidate>) {
+    pub fn settle(&mut self, fs: &dyn Fs, scope: &Path, digest: &str, owned: Vec<Box<Candidate>>) {
         let internal = scope.join(layout::INTERNAL);
         let retired = Retirement::read(fs, &internal.join(layout::TOMBSTONES), digest);
-        let mut visible = Vec::new();
-        for candidate in owned {
-            match retired.by(fs, &candidate) {
-                Some(tombstone) => self.hidden.push((candidate, Hidden::Retired { tombstone })),
-                None => visible.push(candidate),
+        let keep = |candidate: Box<Candidate>| match retired.by(fs, &candidate) {
+            Some(tombstone) => {
+                self.hidden.push((candidate, Hidden::Retired { tombstone }));
+                None
             }
-        }
+            None => Some(candidate),
+        };
+        let visible = owned.into_iter().filter_map(keep).collect();
         pair(fs, &internal.join(layout::RECEIPTS), digest, visible, self);
     }
 }
 
-fn pair(fs: &dyn Fs, receipts: &Path, digest: &str, visible: Vec<Candidate>, listing: &mut Listing) {
+fn pair(fs: &dyn Fs, receipts: &Path, digest: &str, visible: Vec<Box<Candidate>>, listing: &mut Listing) {
     let receipts = CommittedReceipts::read(fs, receipts);
-    let by_path: BTreeMap<&Path, &Candidate> =
-        visible.iter().filter(|candidate| candidate.provenance == Provenance::V2).map(|candidate| (&*candidate.path, candidate)).collect();
+    let by_path: BTreeMap<&Path, &Candidate> = visible
+        .iter()
+        .filter(|candidate| candidate.provenance == Provenance::V2)
+        .map(|candidate| (&*candidate.path, &**candidate))
+        .collect();
     let mut shadows: BTreeMap<PathBuf, Hidden> = BTreeMap::new();
     let mut sources: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
     for source in visible.iter().filter(|candidate| candidate.provenance == Provenance::Legacy) {
@@ -735,18 +748,19 @@ pub fn list_all(world: &World<'_>) -> (Vec<WorkspaceListing>, Vec<Invalid>) {
         })
         .collect();
     let mut invalid = Vec::new();
-    let mut workspaces: BTreeMap<String, (Identity, Vec<Candidate>, Listing)> = BTreeMap::new();
+    let mut workspaces: BTreeMap<String, (Identity, Vec<Box<Candidate>>, Listing)> = BTreeMap::new();
     for one in looked {
         match one {
             Err(why) => invalid.push(why),
             Ok((candidate, identity)) => {
                 let own = candidate.path.parent().and_then(Path::file_name).is_some_and(|name| *name == *identity.directory_name());
-                let of =
-                    workspaces.entry(identity.canonical_path.clone()).or_insert_with(|| (identity.clone(), Vec::new(), Listing::default()));
+                let of = workspaces
+                    .entry(identity.canonical_path.clone())
+                    .or_insert_with(|| ((*identity).clone(), Vec::new(), Listing::default()));
                 if candidate.provenance == Provenance::V2 && !own {
-                    of.2.foreign.push((candidate.path, candidate.cwd, identity.canonical_path));
+                    of.2.foreign.push((candidate.path, candidate.cwd, identity.canonical_path.clone()));
                 } else {
-                    of.1.push(candidate);
+                    of.1.push(Box::new(candidate));
                 }
             }
         }

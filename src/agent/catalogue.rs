@@ -278,7 +278,7 @@ fn one_an_id(sessions: &mut [(i128, Session)]) {
 }
 
 fn session(world: &World<'_>, listed: &Listed) -> Session {
-    let Candidate { path, meta, provenance, session_id, .. } = &listed.candidate;
+    let Candidate { path, meta, provenance, session_id, .. } = &*listed.candidate;
     let shown = predict::shown(world, path.clone());
     let begun = shown.as_ref().and_then(|shown| shown.timestamp.clone()).map(Value::String);
     let step = first_refusal(world, path, true);

@@ -6,8 +6,9 @@
 
 use super::listing::codes as listing_codes;
 use super::run::Site;
+use super::run::part::Files;
 use super::{legacy, migration_receipt, quota, scope as scope_area};
-use crate::agent::candidates::{Candidate, Cwds, Hidden, Invalid, Listing as Managed, Provenance, State, look};
+use crate::agent::candidates::{Candidate, Cwds, Hidden, Invalid, Listing as Managed, Provenance, State, look_into};
 use crate::agent::identity::{self, Identity, NoIdentity};
 use crate::agent::layout::{BINDING, SessionsName, sessions_name};
 use crate::agent::legacy::{MAX_UNKNOWN_DIRECTORIES, by_utf16, known_names};
@@ -15,23 +16,26 @@ use crate::agent::migration_receipt as receipt_names;
 use crate::agent::record::spells;
 use crate::agent::residue::{self, Residue};
 use crate::agent::walk::{self, Listing, Scope, show};
-use crate::finding::{Finding, Gauge, Outcome, Severity, Sink};
+use crate::finding::{Common, Finding, Gauge, Outcome, Severity, Sink};
 use crate::fsys::Kind;
 use crate::json::{JsString, Value, View};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
+use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// One session directory of a sessions root.
 #[derive(Debug)]
 pub struct Directory {
-    path: PathBuf,
     provenance: Provenance,
     /// The workspace that a sound binding names.
     workspace: Option<Identity>,
-    /// Names of its transcripts.
-    transcripts: Vec<OsString>,
+    /// Its transcripts, but for those in `links`.
+    transcripts: Arc<Files>,
+    /// Links that are named like transcripts.
+    links: Files,
     /// Operation names of staged migration receipts in it.
     staged: BTreeSet<String>,
     /// The listing, when detached artifact roots lie in it: they are judged when all staged receipts are known.
@@ -40,7 +44,13 @@ pub struct Directory {
 
 impl Directory {
     /// What is remembered of a session directory until all are known.
-    pub fn new(directory: &Listing, provenance: Provenance, workspace: Option<Identity>, receipts: Option<&Listing>) -> Self {
+    pub fn new(
+        directory: &Listing,
+        provenance: Provenance,
+        workspace: Option<Identity>,
+        receipts: Option<&Listing>,
+        transcripts: Arc<Files>,
+    ) -> Self {
         let staged = receipts.into_iter().flat_map(|listing| &listing.objects);
         let staged = staged.filter_map(|object| match receipt_names::parse_name(object.bytes()) {
             receipt_names::Name::Migration { operation, state } if state != receipt_names::State::Committed => Some(operation.to_owned()),
@@ -48,53 +58,95 @@ impl Directory {
         });
         let is_detached = |object: &walk::Object| matches!(residue::parse(object.bytes()), Some(Residue::MigrateArtifacts { .. }));
         let detached = directory.objects.iter().any(is_detached);
-        let transcripts = directory.objects.iter().filter(|object| object.is_transcript_name());
+        let links = directory.objects.iter().filter(|object| object.is_transcript_name() && object.meta.kind == Kind::Symlink);
         Directory {
-            path: directory.path.clone(),
             provenance,
             workspace,
-            transcripts: transcripts.map(|object| object.name.clone()).collect(),
+            transcripts,
+            links: Files::new(&directory.path, links.map(|object| object.name.clone())),
             staged: staged.collect(),
             detached: detached.then(|| directory.clone()),
         }
     }
-}
-
-/// A transcript that was looked at, with its workspace, or why it does not count.
-struct Seen {
-    path: PathBuf,
-    found: Result<(Candidate, Identity), Invalid>,
-}
-
-/// Looks at every transcript of all directories, in one parallel sweep; what comes out is in order.
-fn look_at(site: &Site<'_>, cwds: &Cwds, directories: &[Directory]) -> Vec<Vec<Seen>> {
-    let files: Vec<(usize, PathBuf, Provenance)> = directories
-        .iter()
-        .enumerate()
-        .flat_map(|(at, directory)| directory.transcripts.iter().map(move |name| (at, directory.path.join(name), directory.provenance)))
-        .collect();
-    let seen: Vec<(usize, Seen)> = files
-        .into_par_iter()
-        .map(|(at, path, provenance)| {
-            let found = look(site.fs, site.release, &path, provenance).and_then(|candidate| match workspace(site, cwds, &candidate.cwd) {
-                Ok(identity) => Ok((candidate, identity)),
-                Err(why) => Err(candidate.without_workspace(why)),
-            });
-            (at, Seen { path, found })
-        })
-        .collect();
-    let mut all: Vec<Vec<Seen>> = directories.iter().map(|_| Vec::new()).collect();
-    for (at, one) in seen {
-        if let Some(of) = all.get_mut(at) {
-            of.push(one);
-        }
+    fn path(&self) -> &Path {
+        &self.transcripts.directory
     }
-    all
+    fn paths(&self) -> impl Iterator<Item = PathBuf> + '_ {
+        self.transcripts.paths().chain(self.links.paths())
+    }
+    /// The name of the directory.
+    fn name(&self) -> Cow<'_, str> {
+        self.path().file_name().unwrap_or_default().to_string_lossy()
+    }
+}
+
+/// The outcomes of all transcripts, which get the answers of the managed listing.
+pub struct Answers<'c> {
+    /// In order of path.
+    outcomes: Vec<Outcome>,
+    common: &'c mut Common,
+}
+
+impl<'c> Answers<'c> {
+    /// Takes outcomes.
+    pub fn new(mut outcomes: Vec<Outcome>, common: &'c mut Common) -> Self {
+        outcomes.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        Answers { outcomes, common }
+    }
+    /// The outcomes with what they were given, in order of path.
+    pub fn into_outcomes(self) -> Vec<Outcome> {
+        self.outcomes
+    }
+    fn find(&self, name: &str) -> Option<usize> {
+        self.outcomes.binary_search_by(|outcome| (*outcome.path).cmp(name)).ok()
+    }
+    /// What reader S answers of a transcript.
+    fn strict(&self, name: &str) -> Option<&str> {
+        let verdicts = &self.outcomes.get(self.find(name)?)?.verdicts;
+        verdicts.iter().find(|(reader, _)| *reader == "S").map(|(_, answer)| &**answer)
+    }
+    /// Notes what the listing answers of a transcript.
+    fn put(&mut self, name: &str, answer: &'static str) {
+        let Some(outcome) = self.find(name).and_then(|at| self.outcomes.get_mut(at)) else { return };
+        let others = outcome.verdicts.iter().filter(|(reader, _)| *reader != "list");
+        outcome.verdicts = others.cloned().chain([("list", answer.into())]).collect();
+        self.common.share(outcome);
+    }
+}
+
+/// A transcript that was looked at.
+struct Seen {
+    /// It and its workspace, or why it does not count.
+    found: Result<(Candidate, Arc<Identity>), Invalid>,
+    /// What is to be said when the listing shows it: other lists do not show the same.
+    unlike: Vec<Finding>,
+}
+
+/// Transcripts of one parallel sweep: what is kept of them is put to their workspaces before the next ones are looked at.
+const SWEEP: usize = 1024;
+
+/// Looks at one transcript.
+fn look(site: &Site<'_>, cwds: &Cwds, path: &Path, provenance: Provenance, answers: &Answers<'_>) -> Seen {
+    let (candidate, prefix) = match look_into(site.fs, site.release, path, provenance) {
+        Ok(looked) => looked,
+        Err(invalid) => return Seen { found: Err(invalid), unlike: Vec::new() },
+    };
+    let unlike = if answers.strict(&site.name(path)).is_some_and(opens) { unlike(site, &candidate, &prefix) } else { Vec::new() };
+    let found = match workspace(site, cwds, &candidate.cwd) {
+        Ok(identity) => Ok((candidate, identity)),
+        Err(why) => Err(candidate.without_workspace(why)),
+    };
+    Seen { found, unlike }
+}
+
+/// Whether opening accepts what reader S answers so.
+fn opens(strict: &str) -> bool {
+    matches!(strict, "resumable" | "terminal")
 }
 
 /// The workspace of a header cwd. A copied directory is judged as if it lay where it came from: its workspaces are taken at
 /// their word, because they cannot be resolved here.
-fn workspace(site: &Site<'_>, cwds: &Cwds, cwd: &JsString) -> Result<Identity, NoIdentity> {
+fn workspace(site: &Site<'_>, cwds: &Cwds, cwd: &JsString) -> Result<Arc<Identity>, NoIdentity> {
     cwds.of(cwd, |cwd| match identity::at_its_word(cwd).filter(|_| site.assumed_root.is_some()) {
         Some(identity) => Ok(identity),
         None => identity::posix(site.fs, Path::new("/"), cwd),
@@ -108,7 +160,7 @@ pub fn check(
     cwds: &Cwds,
     root: Option<&Listing>,
     directories: Vec<Directory>,
-    outcomes: &mut [Outcome],
+    answers: &mut Answers<'_>,
     told: &Told,
     sink: &mut dyn Sink,
 ) {
@@ -118,65 +170,183 @@ pub fn check(
             migration_receipt::detached_roots(site, listing, &staged, sink);
         }
     }
-    let looked = look_at(site, cwds, &directories);
     let legacy_names = root.map(|root| legacy_directories(site, root, sink)).unwrap_or_default();
+    let all = All { site, root, legacy_names: &legacy_names, told };
+    // Legacy transcripts may belong to any workspace and wait for it; those of a scope belong to its own or to none, so that
+    // a workspace is judged, and forgotten, when its scope was looked at.
+    let (scopes, legacy): (Vec<_>, Vec<_>) = directories.into_iter().partition(|directory| directory.provenance == Provenance::V2);
+    let order: Vec<Directory> = legacy.into_iter().chain(scopes).collect();
     let mut workspaces: BTreeMap<String, Workspace> = BTreeMap::new();
-    let mut answers: BTreeMap<String, String> = BTreeMap::new();
-    for (directory, seen) in directories.into_iter().zip(looked) {
-        mixed(site, &directory, &seen, sink);
-        let own = directory.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if let Some(identity) = directory.workspace {
-            workspaces.entry(own.clone()).or_insert_with(|| Workspace { identity, candidates: Vec::new() });
-        }
-        let mut foreign = BTreeSet::new();
-        let mut foreign_count = 0_u64;
-        for seen in seen {
-            let name = site.name(&seen.path).to_string();
-            match seen.found {
-                Err(invalid) => {
-                    answers.insert(name.clone(), invalid.code.to_owned());
-                    invalid_candidate(site, &invalid, told.blamed.contains(&name), sink);
+    let mut files = order.iter().enumerate().flat_map(|(at, directory)| directory.paths().map(move |path| (at, path)));
+    let (mut at, mut gathered) = (0, Gathered::default());
+    loop {
+        let sweep: Vec<(usize, PathBuf)> = files.by_ref().take(SWEEP).collect();
+        let seen: Vec<Seen> = sweep.par_iter().map(|(of, path)| look(site, cwds, path, order[*of].provenance, answers)).collect();
+        // Directories that end before this file, or, when there is no further one, all that are left.
+        let mut leave =
+            |until: usize, gathered: &mut Gathered, workspaces: &mut BTreeMap<_, _>, answers: &mut Answers<'_>, sink: &mut dyn Sink| {
+                while at < until {
+                    all.leave(&order[at], std::mem::take(gathered), workspaces, answers, sink);
+                    at += 1;
                 }
-                Ok((candidate, identity)) => {
-                    let scope = identity.directory_name();
-                    if directory.provenance == Provenance::V2 && scope != own {
-                        foreign_count += 1;
-                        foreign.insert(identity.canonical_path);
-                        answers.insert(name, "foreign".to_owned());
-                        continue;
-                    }
-                    let of = workspaces.entry(scope).or_insert_with(|| Workspace { identity, candidates: Vec::new() });
-                    of.candidates.push(candidate);
+            };
+        if sweep.is_empty() {
+            leave(order.len(), &mut gathered, &mut workspaces, answers, sink);
+            break;
+        }
+        for ((of, _), seen) in sweep.iter().zip(seen) {
+            leave(*of, &mut gathered, &mut workspaces, answers, sink);
+            all.gather(&order[*of], seen, &mut gathered, &mut workspaces, answers, sink);
+        }
+    }
+    for (scope, workspace) in workspaces {
+        all.judge(&scope, workspace, answers, sink);
+    }
+}
+
+/// What was seen of one directory so far.
+#[derive(Default)]
+struct Gathered {
+    /// Scope names of the workspaces that occurred.
+    scopes: BTreeMap<*const Identity, String>,
+    /// Working directories, as headers of a legacy directory spell them.
+    cwds: BTreeSet<String>,
+    /// Workspaces that transcripts of a scope belong to, which is not theirs.
+    foreign: BTreeSet<String>,
+    foreign_count: u64,
+}
+
+/// What all workspaces are judged with.
+struct All<'a> {
+    site: &'a Site<'a>,
+    root: Option<&'a Listing>,
+    legacy_names: &'a [String],
+    told: &'a Told,
+}
+
+impl All<'_> {
+    /// Puts a transcript of a directory to its workspace.
+    fn gather(
+        &self,
+        directory: &Directory,
+        seen: Seen,
+        gathered: &mut Gathered,
+        workspaces: &mut BTreeMap<String, Workspace>,
+        answers: &mut Answers<'_>,
+        sink: &mut dyn Sink,
+    ) {
+        let site = self.site;
+        let Seen { found, unlike } = seen;
+        let (candidate, identity) = match found {
+            Ok(found) => found,
+            Err(invalid) => {
+                let name = site.name(&invalid.path);
+                answers.put(&name, invalid.code);
+                invalid_candidate(site, &invalid, self.told.blamed.contains(&*name), sink);
+                return;
+            }
+        };
+        let scope = gathered.scopes.entry(Arc::as_ptr(&identity)).or_insert_with(|| identity.directory_name());
+        if directory.provenance == Provenance::Legacy {
+            gathered.cwds.insert(candidate.cwd.to_string());
+        } else if *scope != directory.name() {
+            gathered.foreign_count += 1;
+            gathered.foreign.insert(identity.canonical_path.clone());
+            answers.put(&site.name(&candidate.path), "foreign");
+            return;
+        }
+        let of = match workspaces.get_mut(scope) {
+            Some(of) => of,
+            None => workspaces.entry(scope.clone()).or_insert(Workspace::of((*identity).clone())),
+        };
+        if !unlike.is_empty() {
+            of.unlike.insert(candidate.path.clone(), unlike);
+        }
+        of.candidates.push(Box::new(candidate));
+    }
+
+    /// Says what only the whole of a directory shows; a scope ends the wait of its workspace.
+    fn leave(
+        &self,
+        directory: &Directory,
+        gathered: Gathered,
+        workspaces: &mut BTreeMap<String, Workspace>,
+        answers: &mut Answers<'_>,
+        sink: &mut dyn Sink,
+    ) {
+        let place = || self.site.place(directory.path());
+        let shown = |names: &BTreeSet<String>| names.iter().take(3).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let Gathered { cwds, foreign, foreign_count, .. } = gathered;
+        if cwds.len() > 1 {
+            let message = format!("The transcripts in here name {} working directories: {}.", cwds.len(), shown(&cwds));
+            sink.push(Finding::new(&legacy::codes::LEGACY_DIR_MIXED_CWD, place(), message));
+        }
+        if foreign_count > 0 {
+            let message = format!("{foreign_count} transcripts of this scope belong to other workspaces: {}.", shown(&foreign));
+            sink.push(Finding::new(&listing_codes::FOREIGN_TRANSCRIPT, place(), message));
+        }
+        if directory.provenance == Provenance::V2 {
+            let own = directory.name();
+            let bound = directory.workspace.clone().map(Workspace::of);
+            if let Some(workspace) = workspaces.remove(&*own).or(bound) {
+                self.judge(&own, workspace, answers, sink);
+            }
+        }
+    }
+
+    /// Judges the transcripts of one workspace.
+    fn judge(&self, scope: &str, of: Workspace, answers: &mut Answers<'_>, sink: &mut dyn Sink) {
+        let (site, root) = (self.site, self.root);
+        let base = root.map(|root| root.path.clone());
+        let sessions = base.or_else(|| of.candidates.first().and_then(|one| Some(one.path.parent()?.parent()?.to_owned())));
+        let Some(sessions) = sessions else { return };
+        let complete = root.is_none_or(|root| must_visit(site, root, &of.identity, sink));
+        let directory = sessions.join(scope);
+        let resolves = directory
+            .ancestors()
+            .take_while(|above| above.starts_with(site.root))
+            .all(|above| !self.told.refused.contains(&*site.name(above)));
+        let digest = scope.strip_prefix("v2-").unwrap_or(scope);
+        let known = known_names(&of.identity.canonical_path, &of.identity.canonical_path, site.around);
+        let visited = |candidate: &Candidate| {
+            let name = candidate.path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
+            candidate.provenance == Provenance::V2 || is_visited(&name, &known, self.legacy_names)
+        };
+        let mut owned = of.candidates;
+        for beyond in owned.extract_if(.., |candidate| !visited(candidate)) {
+            answers.put(&site.name(&beyond.path), "not visited");
+        }
+        let mut listing = Managed::default();
+        listing.settle(site.fs, &directory, digest, owned);
+        let holds_others = listing.owned.iter().any(|listed| listed.candidate.provenance == Provenance::V2);
+        for (candidate, hidden) in &listing.hidden {
+            let name = site.name(&candidate.path);
+            match hidden {
+                Hidden::Retired { .. } => answers.put(&name, "retired"),
+                Hidden::Shadowed { by, receipt } => {
+                    let message = "Its migrated copy stands for it; it is kept by design.";
+                    let finding = Finding::new(&legacy::codes::LEGACY_SHADOWED, site.place(&candidate.path), message);
+                    sink.push(finding.related("v2 copy", site.place(by)).related("receipt", site.place(receipt)));
+                    answers.put(&name, "shadowed");
                 }
             }
         }
-        if foreign_count > 0 {
-            let shown: Vec<&str> = foreign.iter().take(3).map(String::as_str).collect();
-            let message = format!("{foreign_count} transcripts of this scope belong to other workspaces: {}.", shown.join(", "));
-            sink.push(Finding::new(&listing_codes::FOREIGN_TRANSCRIPT, site.place(&directory.path), message));
+        for listed in &listing.owned {
+            let candidate = &listed.candidate;
+            answers.put(&site.name(&candidate.path), listed.state.word());
+            if listed.state == State::LegacyUnmigrated {
+                let others =
+                    if holds_others { "its workspace has other sessions in the scope" } else { "its workspace has no session in a scope" };
+                let message = format!("A session of the workspace `{}` in the legacy layout; {others}.", of.identity.canonical_path);
+                sink.push(Finding::new(&legacy::codes::LEGACY_UNMIGRATED, site.place(&candidate.path), message));
+                destination(site, &directory, candidate, &listing, sink);
+            }
         }
-    }
-    let strict: BTreeMap<&str, &str> = outcomes
-        .iter()
-        .filter_map(|outcome| Some((&*outcome.path, &*outcome.verdicts.iter().find(|(reader, _)| *reader == "S")?.1)))
-        .collect();
-    let base = root.map(|root| root.path.clone());
-    for (scope, of) in workspaces {
-        let sessions = base.clone().or_else(|| of.candidates.first().and_then(|one| Some(one.path.parent()?.parent()?.to_owned())));
-        let Some(sessions) = sessions else { continue };
-        let complete = root.is_none_or(|root| must_visit(site, root, &of.identity, sink));
-        let resolves = sessions
-            .join(&scope)
-            .ancestors()
-            .take_while(|above| above.starts_with(site.root))
-            .all(|above| !told.refused.contains(&*site.name(above)));
+        duplicates(site, &listing, sink);
+        ambiguous(site, &listing, sink);
         // A listing that is refused as a whole shows nothing: there is nothing to compare opening with.
-        let strict = if complete && resolves { &strict } else { &BTreeMap::new() };
-        of.judge(site, &sessions, &scope, &legacy_names, &mut answers, strict, sink);
-    }
-    for outcome in outcomes {
-        if let Some(answer) = answers.remove(&*outcome.path) {
-            outcome.verdicts.push(("list", answer.into()));
+        if complete && resolves {
+            readers(site, &listing, answers, of.unlike, sink);
         }
     }
 }
@@ -184,75 +354,14 @@ pub fn check(
 /// All transcripts of one workspace.
 struct Workspace {
     identity: Identity,
-    candidates: Vec<Candidate>,
+    candidates: Vec<Box<Candidate>>,
+    /// What is to be said of those that the listing shows.
+    unlike: BTreeMap<PathBuf, Vec<Finding>>,
 }
 
 impl Workspace {
-    #[expect(clippy::too_many_arguments, reason = "one workspace is judged against what was gathered for all of them")]
-    fn judge(
-        self,
-        site: &Site<'_>,
-        sessions: &Path,
-        scope: &str,
-        legacy_names: &[String],
-        answers: &mut BTreeMap<String, String>,
-        strict: &BTreeMap<&str, &str>,
-        sink: &mut dyn Sink,
-    ) {
-        let directory = sessions.join(scope);
-        let digest = scope.strip_prefix("v2-").unwrap_or(scope);
-        let known = known_names(&self.identity.canonical_path, &self.identity.canonical_path, site.around);
-        let visited = |candidate: &Candidate| {
-            let name = candidate.path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
-            candidate.provenance == Provenance::V2 || is_visited(&name, &known, legacy_names)
-        };
-        let (owned, beyond): (Vec<_>, Vec<_>) = self.candidates.into_iter().partition(visited);
-        for candidate in beyond {
-            answers.insert(site.name(&candidate.path).to_string(), "not visited".to_owned());
-        }
-        let mut listing = Managed::default();
-        listing.settle(site.fs, &directory, digest, owned);
-        let holds_others = listing.owned.iter().any(|listed| listed.candidate.provenance == Provenance::V2);
-        for (candidate, hidden) in &listing.hidden {
-            let name = site.name(&candidate.path).to_string();
-            match hidden {
-                Hidden::Retired { .. } => _ = answers.insert(name, "retired".to_owned()),
-                Hidden::Shadowed { by, receipt } => {
-                    let message = "Its migrated copy stands for it; it is kept by design.";
-                    let finding = Finding::new(&legacy::codes::LEGACY_SHADOWED, site.place(&candidate.path), message);
-                    sink.push(finding.related("v2 copy", site.place(by)).related("receipt", site.place(receipt)));
-                    answers.insert(name, "shadowed".to_owned());
-                }
-            }
-        }
-        for listed in &listing.owned {
-            let candidate = &listed.candidate;
-            answers.insert(site.name(&candidate.path).to_string(), listed.state.word().to_owned());
-            if listed.state == State::LegacyUnmigrated {
-                let others =
-                    if holds_others { "its workspace has other sessions in the scope" } else { "its workspace has no session in a scope" };
-                let message = format!("A session of the workspace `{}` in the legacy layout; {others}.", self.identity.canonical_path);
-                sink.push(Finding::new(&legacy::codes::LEGACY_UNMIGRATED, site.place(&candidate.path), message));
-                destination(site, &directory, candidate, &listing, sink);
-            }
-        }
-        duplicates(site, &listing, sink);
-        ambiguous(site, &listing, sink);
-        readers(site, &listing, strict, sink);
-    }
-}
-
-/// One legacy directory that holds transcripts of several header cwds.
-fn mixed(site: &Site<'_>, directory: &Directory, seen: &[Seen], sink: &mut dyn Sink) {
-    if directory.provenance == Provenance::V2 {
-        return;
-    }
-    let cwds: BTreeSet<String> =
-        seen.iter().filter_map(|seen| seen.found.as_ref().ok()).map(|(candidate, _)| candidate.cwd.to_string()).collect();
-    if cwds.len() > 1 {
-        let shown: Vec<&str> = cwds.iter().take(3).map(String::as_str).collect();
-        let message = format!("The transcripts in here name {} working directories: {}.", cwds.len(), shown.join(", "));
-        sink.push(Finding::new(&legacy::codes::LEGACY_DIR_MIXED_CWD, site.place(&directory.path), message));
+    const fn of(identity: Identity) -> Self {
+        Workspace { identity, candidates: Vec::new(), unlike: BTreeMap::new() }
     }
 }
 
@@ -264,7 +373,7 @@ fn legacy_directories(site: &Site<'_>, root: &Listing, sink: &mut dyn Sink) -> V
     names.sort_by(|a, b| by_utf16(a, b));
     let (used, limit) = (names.len() as u64, MAX_UNKNOWN_DIRECTORIES as u64);
     if used > 0 {
-        sink.gauge(Gauge { name: "legacy_directories", path: site.name(&root.path).to_string(), used, limit, unit: "directories" });
+        sink.gauge(Gauge { name: "legacy_directories", path: site.name(&root.path), used, limit, unit: "directories" });
     }
     if used > limit {
         let message = format!("{used} legacy directories; a listing visits {limit} of those that it does not know by name.");
@@ -350,15 +459,13 @@ fn destination(site: &Site<'_>, scope: &Path, source: &Candidate, listing: &Mana
 
 /// Listed transcripts of one workspace that share an id: the older one is invisible in merged listings.
 fn duplicates(site: &Site<'_>, listing: &Managed, sink: &mut dyn Sink) {
-    let mut by_id: BTreeMap<&JsString, Vec<&Candidate>> = BTreeMap::new();
-    for listed in &listing.owned {
-        by_id.entry(&listed.candidate.session_id).or_default().push(&listed.candidate);
-    }
-    for (id, mut candidates) in by_id {
-        candidates.sort_by_key(|candidate| (std::cmp::Reverse(candidate.meta.mtime_ns), candidate.path.clone()));
-        let Some((newest, others)) = candidates.split_first() else { continue };
+    let mut candidates: Vec<&Candidate> = listing.owned.iter().map(|listed| &*listed.candidate).collect();
+    // The newest of an id first.
+    candidates.sort_by_key(|candidate| (&candidate.session_id, std::cmp::Reverse(candidate.meta.mtime_ns), &candidate.path));
+    for twins in candidates.chunk_by(|one, two| one.session_id == two.session_id) {
+        let Some((newest, others)) = twins.split_first() else { continue };
         for other in others {
-            let message = format!("The session id `{id}` is also that of a later transcript of this workspace.");
+            let message = format!("The session id `{}` is also that of a later transcript of this workspace.", other.session_id);
             let finding = Finding::new(&listing_codes::DUPLICATE_SESSION_ID, site.place(&other.path), message);
             sink.push(finding.related("the one that merged listings show", site.place(&newest.path)));
         }
@@ -367,21 +474,22 @@ fn duplicates(site: &Site<'_>, listing: &Managed, sink: &mut dyn Sink) {
 
 /// Ids, or base-name suffixes, that are a prefix of another's in the same listing, ignoring case.
 fn ambiguous(site: &Site<'_>, listing: &Managed, sink: &mut dyn Sink) {
-    let mut names: Vec<(String, &Path)> = Vec::new();
+    let mut names: Vec<(Cow<'_, str>, &Path)> = Vec::with_capacity(2 * listing.owned.len());
     for listed in &listing.owned {
         let path = &*listed.candidate.path;
-        names.push((listed.candidate.session_id.to_string().to_lowercase(), path));
-        let stem = path.file_stem().map(show).unwrap_or_default();
-        if let Some((_, suffix)) = stem.split_once('_') {
-            names.push((suffix.to_lowercase(), path));
-        }
+        let id = listed.candidate.session_id.as_js().to_string_lossy();
+        let suffix = path.file_stem().and_then(|stem| match stem.to_str() {
+            Some(stem) => stem.split_once('_').map(|(_, suffix)| Cow::Borrowed(suffix)),
+            None => show(stem).split_once('_').map(|(_, suffix)| Cow::Owned(suffix.to_owned())),
+        });
+        names.extend([Some(id), suffix].into_iter().flatten().map(|name| (lower_case(name), path)));
     }
-    names.sort();
+    names.sort_unstable();
     names.dedup();
     let mut told: BTreeSet<&Path> = BTreeSet::new();
     for pair in names.windows(2) {
         let [(short, path), (long, other)] = pair else { continue };
-        if path != other && !short.is_empty() && long != short && long.starts_with(short.as_str()) && told.insert(path) {
+        if path != other && !short.is_empty() && long != short && long.starts_with(&**short) && told.insert(path) {
             let message = format!("`--resume {short}` also matches `{long}`; the newest is taken.");
             sink.push(
                 Finding::new(&listing_codes::ID_PREFIX_AMBIGUOUS, site.place(path), message).related("also matched", site.place(other)),
@@ -390,54 +498,61 @@ fn ambiguous(site: &Site<'_>, listing: &Managed, sink: &mut dyn Sink) {
     }
 }
 
+/// The text in lower case; most names are.
+fn lower_case(text: Cow<'_, str>) -> Cow<'_, str> {
+    if text.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) { text } else { text.to_lowercase().into() }
+}
+
 /// What listings show against what opening accepts.
-fn readers(site: &Site<'_>, listing: &Managed, strict: &BTreeMap<&str, &str>, sink: &mut dyn Sink) {
+fn readers(site: &Site<'_>, listing: &Managed, answers: &Answers<'_>, mut unlike: BTreeMap<PathBuf, Vec<Finding>>, sink: &mut dyn Sink) {
+    for listed in &listing.owned {
+        let path = &listed.candidate.path;
+        if let Some(answer) = answers.strict(&site.name(path)).filter(|answer| !opens(answer)) {
+            let message = format!("The listing shows the session, and opening it is refused (`{answer}`).");
+            sink.push(Finding::new(&listing_codes::LISTED_BUT_NOT_OPENABLE, site.place(path), message));
+        }
+        unlike.remove(path).into_iter().flatten().for_each(|finding| sink.push(finding));
+    }
+}
+
+/// What lists of other kinds make of a transcript that opens, where that is not what the managed listing says. `prefix` is
+/// its beginning.
+fn unlike(site: &Site<'_>, candidate: &Candidate, prefix: &[u8]) -> Vec<Finding> {
     use crate::transcript::readers::picker;
-    let judged: Vec<Vec<Finding>> = listing
-        .owned
-        .par_iter()
-        .map(|listed| {
-            let path = &listed.candidate.path;
-            let name = site.name(path);
-            let mut found = Vec::new();
-            let Some(answer) = strict.get(&*name) else { return found };
-            let opens = matches!(*answer, "resumable" | "terminal");
-            if !opens {
-                let message = format!("The listing shows the session, and opening it is refused (`{answer}`).");
-                found.push(Finding::new(&listing_codes::LISTED_BUT_NOT_OPENABLE, site.place(path), message));
-                return found;
-            }
-            let Ok(file) = site.fs.open(path) else { return found };
-            let mut prefix = vec![0; picker::PREFIX];
-            let read = file.read_at(&mut prefix, 0).unwrap_or(0);
-            prefix.truncate(read);
-            let size = listed.candidate.meta.size;
-            let shown = picker::read(size, &mut |buffer, offset| file.read_at(buffer, offset), site.release);
-            let recent = picker::recent(&prefix);
-            let hidden_name = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-            let why = match (&shown, &recent) {
-                (None, _) => Some("the picker skips it"),
-                (Some(_), None) => Some("its header line is longer than 4,096 bytes, so the recent list leaves it out"),
-                _ if hidden_name => Some("its name begins with a dot, so listings of directories leave it out"),
-                _ => None,
-            };
-            if let Some(why) = why {
-                let message = format!("The session opens, and not every list shows it: {why}.");
-                found.push(Finding::new(&listing_codes::OPENABLE_BUT_NOT_LISTED, site.place(path), message));
-            }
-            if let (Some(shown), Some(title)) = (shown, recent)
-                && size <= picker::PREFIX as u64
-                && shown.title.is_some()
-                && shown.title != title
-                && has_title_patch(&prefix)
-            {
-                let message = "The file is short, so the recent list does not see the title patch in it.";
-                found.push(Finding::new(&listing_codes::RECENT_TITLE_STALE, site.place(path), message));
-            }
-            found
-        })
-        .collect();
-    judged.into_iter().flatten().for_each(|finding| sink.push(finding));
+    let (path, size) = (&candidate.path, candidate.meta.size);
+    let mut found = Vec::new();
+    let file = (size > prefix.len() as u64).then(|| site.fs.open(path));
+    let Ok(file) = file.transpose() else { return found };
+    let read_at = &mut |buffer: &mut [u8], offset: u64| match &file {
+        Some(file) => file.read_at(buffer, offset),
+        None => {
+            Ok(usize::try_from(offset).ok().and_then(|offset| prefix.get(offset..)).map_or(0, |mut rest| rest.read(buffer).unwrap_or(0)))
+        }
+    };
+    let shown = picker::read(size, read_at, site.release);
+    let prefix = &prefix[..prefix.len().min(picker::PREFIX)];
+    let recent = picker::recent(prefix);
+    let hidden_name = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+    let why = match (&shown, &recent) {
+        (None, _) => Some("the picker skips it"),
+        (Some(_), None) => Some("its header line is longer than 4,096 bytes, so the recent list leaves it out"),
+        _ if hidden_name => Some("its name begins with a dot, so listings of directories leave it out"),
+        _ => None,
+    };
+    if let Some(why) = why {
+        let message = format!("The session opens, and not every list shows it: {why}.");
+        found.push(Finding::new(&listing_codes::OPENABLE_BUT_NOT_LISTED, site.place(path), message));
+    }
+    if let (Some(shown), Some(title)) = (shown, recent)
+        && size <= picker::PREFIX as u64
+        && shown.title.is_some()
+        && shown.title != title
+        && has_title_patch(prefix)
+    {
+        let message = "The file is short, so the recent list does not see the title patch in it.";
+        found.push(Finding::new(&listing_codes::RECENT_TITLE_STALE, site.place(path), message));
+    }
+    found
 }
 
 /// Whether a header patch with a title stands in the prefix (the picker's title may also be a compaction summary).
@@ -466,7 +581,7 @@ pub fn size(site: &Site<'_>, scope: &Scope, sink: &mut dyn Sink) {
             bytes = files.fold(bytes, |sum, file| sum.saturating_add(file.meta.size));
         },
     );
-    let path = || site.name(&scope.directory.path).to_string();
+    let path = || site.name(&scope.directory.path);
     sink.gauge(Gauge { name: "scope_bytes", path: path(), used: bytes, limit: SCOPE_BYTES, unit: "bytes" });
     let protocol: u64 =
         [&scope.locks, &scope.receipts, &scope.tombstones].into_iter().flatten().map(|role| role.objects.len() as u64).sum();

@@ -9,7 +9,8 @@ pub mod release;
 pub use release::{Difference, Release};
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 use std::sync::Arc;
 
 /// Consequence of a finding (spec 05 §1). Ordered: info < warning < error.
@@ -225,7 +226,7 @@ pub struct Gauge {
     /// Stable name (`transcript_bytes`, `scope_bytes`, …).
     pub name: &'static str,
     /// What it measures: a path relative to the root.
-    pub path: String,
+    pub path: Arc<str>,
     /// Used so far, in `unit`.
     pub used: u64,
     /// The limit, in `unit`.
@@ -237,19 +238,47 @@ pub struct Gauge {
 /// The exact answer of a reader: nearly always one of gjc's fixed words, of which a hundred thousand transcripts need no copies.
 pub type Answer = Cow<'static, str>;
 
-/// What became of one transcript: the answers of gjc's readers.
+/// Letter of a reader (spec 01 §2) or operation (`list`), and its exact answer; in the order they were asked.
+pub type Verdicts = Arc<[(&'static str, Answer)]>;
+
+/// What became of one transcript: the answers of gjc's readers. A run keeps one for each transcript, so what many of them
+/// have in common is shared ([`Common`]).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Outcome {
     /// Path relative to the checked root (`-` for standard input).
     pub path: Arc<str>,
     /// Session id of the header.
-    pub id: Option<String>,
+    pub id: Option<Arc<str>>,
     /// Workspace of the header, patches included, as text.
-    pub cwd: Option<String>,
+    pub cwd: Option<Arc<str>>,
     /// Version that gjc takes the file for (1 when the header names none).
     pub version: Option<i64>,
-    /// Letter of a reader (spec 01 §2) or operation (`list`), and its exact answer; in the order they were asked.
-    pub verdicts: Vec<(&'static str, Answer)>,
+    /// What the readers answered.
+    pub verdicts: Verdicts,
+}
+
+/// What the outcomes of a run have in common, kept once.
+#[derive(Default, Debug)]
+pub struct Common {
+    cwds: HashSet<Arc<str>>,
+    verdicts: HashSet<Verdicts>,
+}
+
+impl Common {
+    /// Lets an outcome share what another one has too.
+    pub fn share(&mut self, outcome: &mut Outcome) {
+        outcome.cwd = outcome.cwd.take().map(|cwd| kept(&mut self.cwds, cwd));
+        outcome.verdicts = kept(&mut self.verdicts, std::mem::take(&mut outcome.verdicts));
+    }
+}
+
+/// The one kept value that is equal to this one.
+fn kept<T: Eq + Hash + ?Sized>(values: &mut HashSet<Arc<T>>, value: Arc<T>) -> Arc<T> {
+    if let Some(kept) = values.get(&value) {
+        return Arc::clone(kept);
+    }
+    values.insert(Arc::clone(&value));
+    value
 }
 
 /// Takes what checks find.

@@ -6,6 +6,7 @@
 
 use super::tape::{Slot, Tape, flag};
 use super::view::Kind;
+use crate::steps;
 
 /// What became of one scan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,6 +43,14 @@ pub fn skip_space(text: &[u8], mut at: usize) -> usize {
 ///
 /// The text must be UTF-8 (or WTF-8); bytes at or above 0x80 are only looked at inside strings. Any depth is accepted.
 pub fn scan(text: &[u8], from: usize, tape: &mut Tape) -> Outcome {
+    let outcome = value(text, from, tape);
+    let (Outcome::Complete { end: at } | Outcome::Failed { at }) = outcome;
+    steps::take(at - from);
+    outcome
+}
+
+/// The same, uncounted.
+fn value(text: &[u8], from: usize, tape: &mut Tape) -> Outcome {
     tape.slots.clear();
     tape.open.clear();
     tape.flags = 0;
@@ -210,6 +219,7 @@ fn object_flags(text: &[u8], tape: &Tape, object: u32) -> u8 {
         suspicious |= seen & bit != 0;
         seen |= bit;
         keys += 1;
+        steps::take(1);
         at = tape.slots[at + 1].next as usize;
     }
     if escaped {

@@ -49,7 +49,7 @@ pub fn text(report: &Report, excerpts: &dyn Excerpts, layout: Layout) -> String 
         colour: layout.colour,
         width,
         quiet: layout.quiet,
-        transcripts: report.transcripts.iter().map(|transcript| (transcript.path.as_str(), transcript)).collect(),
+        transcripts: report.transcripts.iter().map(|transcript| (&*transcript.path, transcript)).collect(),
         workspaces: workspaces(&report.transcripts),
         erring: report.findings.iter().filter(|entry| entry.severity == Severity::Error).map(|entry| entry.place.path.as_str()).collect(),
         out: String::new(),
@@ -355,7 +355,7 @@ fn workspaces(transcripts: &[Transcript]) -> BTreeMap<&str, &str> {
     let mut workspaces = BTreeMap::new();
     for transcript in transcripts {
         if let (Some(scope), Some(cwd)) = (scope(&transcript.path), &transcript.cwd) {
-            workspaces.entry(scope).or_insert(cwd.as_str());
+            workspaces.entry(scope).or_insert(&**cwd);
         }
     }
     workspaces
@@ -481,7 +481,7 @@ mod tests {
 
     #[test]
     fn a_gauge_without_limit_or_above_it_does_not_break() {
-        let gauge = |used, limit| Gauge { name: "x", path: String::new(), used, limit, unit: "bytes" };
+        let gauge = |used, limit| Gauge { name: "x", path: "".into(), used, limit, unit: "bytes" };
         assert_eq!(percent(&gauge(5, 0)), 0);
         assert_eq!(percent(&gauge(u64::MAX, 1)), u64::MAX);
     }

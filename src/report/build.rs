@@ -36,10 +36,10 @@ pub fn build(audit: Audit, settings: &Settings) -> Report {
 
     let blocks = blocks(&entries);
     let mut transcripts: Vec<Transcript> = audit.outcomes.into_iter().map(|outcome| transcript(outcome, &blocks)).collect();
-    transcripts.sort_by(|a, b| a.path.cmp(&b.path));
+    transcripts.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     no_fork_of_nothing(&mut entries, &transcripts);
     let mut gauges = audit.gauges;
-    gauges.sort_by(|a, b| (a.name, &a.path, a.unit, a.used, a.limit).cmp(&(b.name, &b.path, b.unit, b.used, b.limit)));
+    gauges.sort_unstable_by(|a, b| (a.name, &a.path, a.unit, a.used, a.limit).cmp(&(b.name, &b.path, b.unit, b.used, b.limit)));
 
     Report {
         schema: SCHEMA,
@@ -84,7 +84,7 @@ fn drop_explained_tokens(findings: &mut Vec<Finding>) {
 /// A fork keeps what the lenient loader yields. Where that is nothing, no fork is advised; the header is to be mended first.
 fn no_fork_of_nothing(entries: &mut [Entry], transcripts: &[Transcript]) {
     let nothing: BTreeSet<&str> =
-        transcripts.iter().filter(|transcript| transcript.answer("L") == Some("[]")).map(|transcript| transcript.path.as_str()).collect();
+        transcripts.iter().filter(|transcript| transcript.answer("L") == Some("[]")).map(|transcript| &*transcript.path).collect();
     if nothing.is_empty() {
         return;
     }
@@ -152,7 +152,7 @@ fn fingerprint(code: &Code, place: &Place, record: Option<[u8; 32]>) -> String {
 fn transcript(outcome: Outcome, blocks: &Blocks<'_>) -> Transcript {
     let Outcome { path, id, cwd, version, verdicts } = outcome;
     let blocked_by = folders(&path).find_map(|folder| blocks.refused.get(folder)).or_else(|| blocks.without_workspace.get(&*path)).copied();
-    Transcript { path: path.to_string(), id, cwd, version, verdicts, blocked_by }
+    Transcript { path, id, cwd, version, verdicts, blocked_by }
 }
 
 /// What gjc does not reach, and the first code that says why.
@@ -398,7 +398,7 @@ mod tests {
 
     #[test]
     fn an_error_of_a_scope_blocks_its_sessions_and_no_others() {
-        let outcome = |path: &str| Outcome { path: Arc::from(path), verdicts: vec![("S", "resumable".into())], ..Outcome::default() };
+        let outcome = |path: &str| Outcome { path: Arc::from(path), verdicts: [("S", "resumable".into())].into(), ..Outcome::default() };
         let place = |path: &str| Place { path: Arc::from(path), ..Place::default() };
         let findings = vec![
             Finding::new(code("binding_conflict"), place(&format!("sessions/v2-a/{BINDING}")), "x"),
@@ -415,7 +415,7 @@ mod tests {
 
     #[test]
     fn a_missing_workspace_blocks_its_own_session_only() {
-        let outcome = |path: &str| Outcome { path: Arc::from(path), verdicts: vec![("S", "resumable".into())], ..Outcome::default() };
+        let outcome = |path: &str| Outcome { path: Arc::from(path), verdicts: [("S", "resumable".into())].into(), ..Outcome::default() };
         let finding = Finding::new(code("cwd_not_found"), Place { path: Arc::from("sessions/v2-a/1.jsonl"), ..Place::default() }, "x");
         let outcomes = ["sessions/v2-a/1.jsonl", "sessions/v2-a/2.jsonl"].map(outcome).into();
         let report = build(Audit { findings: vec![finding], outcomes, ..Audit::default() }, &Settings::default());
@@ -425,7 +425,7 @@ mod tests {
 
     #[test]
     fn a_damaged_session_of_a_refused_scope_counts_as_refused_and_as_out_of_reach() {
-        let outcome = Outcome { path: Arc::from("s/1.jsonl"), verdicts: vec![("S", "malformed".into())], ..Outcome::default() };
+        let outcome = Outcome { path: Arc::from("s/1.jsonl"), verdicts: [("S", "malformed".into())].into(), ..Outcome::default() };
         let finding = Finding::new(code("mode_mismatch"), Place { path: Arc::from("s"), ..Place::default() }, "x");
         let report = build(Audit { findings: vec![finding], outcomes: vec![outcome], ..Audit::default() }, &Settings::default());
         assert_eq!((report.summary.blocked, report.summary.refused), (1, 1));

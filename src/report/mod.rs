@@ -16,10 +16,11 @@ pub use build::{Audit, build};
 pub use settings::{FailOn, Settings};
 pub use status::Status;
 
-use crate::finding::{Answer, Class, Code, Gauge, Severity};
+use crate::finding::{Answer, Class, Code, Gauge, Severity, Verdicts};
 use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
+use std::sync::Arc;
 
 /// Name of this form of the report.
 pub const SCHEMA: &str = "gjc-fsck/report/1";
@@ -154,17 +155,17 @@ pub struct Position {
 #[serde(rename_all = "camelCase")]
 pub struct Transcript {
     /// Path relative to the root.
-    pub path: String,
+    pub path: Arc<str>,
     /// Session id of the header.
-    pub id: Option<String>,
+    pub id: Option<Arc<str>>,
     /// Workspace that the session belongs to, by its header.
-    pub cwd: Option<String>,
+    pub cwd: Option<Arc<str>>,
     /// Version that gjc takes the file for.
     pub version: Option<i64>,
     /// Reader (a letter of spec 01 §2, or an operation) to its exact answer.
     #[serde(serialize_with = "answers")]
     #[schemars(with = "IndexMap<&'static str, String>")]
-    pub verdicts: Vec<(&'static str, Answer)>,
+    pub verdicts: Verdicts,
     /// Why gjc does not reach the transcript, whatever the file says: an error for which it refuses the whole workspace (its
     /// finding lies above the file), or a workspace that is not there (`cwd_not_found`, …).
     pub blocked_by: Option<&'static str>,

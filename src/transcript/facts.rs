@@ -12,6 +12,7 @@ use super::throw::Throw;
 use super::tree::Linked;
 use crate::finding::Release;
 use crate::json::{JsString, Kind, Object, Value, View};
+use crate::steps;
 
 /// One entry, compact.
 #[derive(Clone, Copy, Debug)]
@@ -336,12 +337,15 @@ impl Linked for Loaded<Facts> {
         self.entries.len()
     }
     fn kind(&self, entry: usize) -> EntryKind {
+        steps::take(1);
         self.entries.get(entry).map_or(EntryKind::NonRecord, |fact| fact.kind)
     }
     fn id(&self, entry: usize) -> Id {
+        steps::take(1);
         self.entries.get(entry).map_or(Id::ABSENT, |fact| fact.id)
     }
     fn parent(&self, entry: usize) -> Id {
+        steps::take(1);
         self.entries.get(entry).map_or(Id::ABSENT, |fact| fact.parent)
     }
 }

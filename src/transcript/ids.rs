@@ -4,6 +4,7 @@
 //! equal numbers, so that everything behind it compares and indexes by a `u32`.
 
 use crate::json::{JsString, Kind, Object, Value, View};
+use crate::steps;
 use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::BuildHasher;
@@ -170,10 +171,12 @@ impl Ids {
         if self.matches(self.latest, kind, bytes) {
             return Id(self.latest);
         }
+        steps::take(1);
         let next = Id::FIRST + self.keys.len() as u32;
         let Ids { arena, keys, table, hasher, latest } = self;
         let hash = fold(hasher.hash_one((kind, bytes)));
         let same = |place: &Place| {
+            steps::take(1);
             let key = keys[(place.slot - Id::FIRST) as usize];
             place.hash == hash && key.kind == kind && arena[key.start as usize..key.start as usize + key.len as usize] == *bytes
         };

@@ -5,6 +5,7 @@
 
 use super::entry::EntryKind;
 use super::ids::Id;
+use crate::steps;
 
 /// A list of entries as the tree sees it, in file order, header and further headers included. Numbers are positions
 /// in that list.
@@ -87,6 +88,7 @@ impl<'l, L: Linked + ?Sized> Tree<'l, L> {
     }
     /// The entry that gjc finds under an id: the latest one.
     pub fn find(&self, id: Id) -> Option<usize> {
+        steps::take(1);
         self.by_id.get(id.index()).filter(|entry| **entry != NONE).map(|entry| *entry as usize)
     }
     /// The leaf after loading: the last entry of the file, whatever it is.
@@ -117,6 +119,7 @@ impl<'l, L: Linked + ?Sized> Tree<'l, L> {
         let mut entries = Vec::new();
         let mut at = leaf;
         let end = loop {
+            steps::take(1);
             seen.set(at);
             entries.push(at);
             let id = self.list.parent(at);
@@ -190,7 +193,7 @@ impl<'l, L: Linked + ?Sized> Tree<'l, L> {
             }
             // The walk met itself: what lies behind that point on the trail is a cycle.
             if let Some(entry) = at.filter(|entry| !done.has(*entry))
-                && let Some(from) = trail.iter().position(|walked| *walked == entry)
+                && let Some(from) = trail.iter().inspect(|_| steps::take(1)).position(|walked| *walked == entry)
                 && let Some(latest) = trail[from..].iter().max()
             {
                 cut.set(*latest);
@@ -231,6 +234,7 @@ fn sort_by_time(entries: &mut [u32], time: &impl Fn(usize) -> f64) {
         for block in from.chunks(2 * width) {
             let (mut left, mut right) = block.split_at(width.min(block.len()));
             loop {
+                steps::take(1);
                 match (left.split_first(), right.split_first()) {
                     (Some((first, _)), Some((second, rest))) if second.0 - first.0 < 0.0 => {
                         into.push(*second);

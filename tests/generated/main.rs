@@ -75,7 +75,7 @@ fn full_report() -> report::Report {
             id: None,
             cwd: None,
             version: Some(5),
-            verdicts: vec![("S", "malformed".into())],
+            verdicts: [("S", "malformed".into())].into(),
         }],
         ..Audit::default()
     };

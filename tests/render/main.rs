@@ -74,7 +74,7 @@ fn report() -> Report {
         id: Some(id.into()),
         cwd: Some("/w/demo".into()),
         version: Some(version),
-        verdicts: vec![("L", "8 entries".into()), ("S", answer.into())],
+        verdicts: [("L", "8 entries".into()), ("S", answer.into())].into(),
     };
     let audit = Audit {
         root: "/home/me/.gjc/agent".into(),
@@ -131,7 +131,7 @@ fn warnings_alone_are_not_called_clean() {
 
 /// A report of one finding on one transcript whose lenient and strict readers answer this.
 fn report_of(code: &str, lenient: &'static str, strict: &'static str, settings: &Settings) -> Report {
-    let verdicts = vec![("L", lenient.into()), ("S", strict.into())];
+    let verdicts = [("L", lenient.into()), ("S", strict.into())].into();
     let outcomes = vec![Outcome { path: Arc::from("a"), verdicts, ..Outcome::default() }];
     build(Audit { findings: vec![finding(code, place("a", Some(1)), "x")], outcomes, ..Audit::default() }, settings)
 }

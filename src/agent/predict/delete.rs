@@ -34,7 +34,7 @@ pub fn delete(world: &World<'_>, scope: &Scope, candidate: &Candidate) -> Result
     let listing = list(world, scope).map_err(|error| Refused::new("binding_invalid", error.to_string()))?;
     // The logical candidate: the legacy partner of a migrated pair, else the candidate itself.
     let partner = listing.hidden.iter().find_map(|(legacy, hidden)| match hidden {
-        Hidden::Shadowed { by, .. } if *by == candidate.path && candidate.provenance == Provenance::V2 => Some(legacy),
+        Hidden::Shadowed { by, .. } if *by == candidate.path && candidate.provenance == Provenance::V2 => Some(&**legacy),
         _ => None,
     });
     let identity = partner

@@ -32,7 +32,7 @@ pub fn pick<'a>(listing: &'a Listing, session: &str, path: Option<&Path>) -> Opt
     listing
         .owned
         .iter()
-        .map(|listed| &listed.candidate)
+        .map(|listed| &*listed.candidate)
         .find(|candidate| candidate.session_id == *session && path.is_none_or(|path| candidate.path == path))
 }
 

@@ -128,7 +128,7 @@ fn tree(site: &Site<'_>, root: &Path, sink: &mut dyn Sink) {
 }
 
 fn gauges(site: &Site<'_>, survey: &Survey, sink: &mut dyn Sink) {
-    let path = site.name(&survey.root).to_string();
+    let path = site.name(&survey.root);
     let gauges = [
         Gauge { name: "artifact_entries", path: path.clone(), used: survey.entries(), limit: MAX_ENTRIES, unit: "entries" },
         Gauge { name: "artifact_bytes", path, used: survey.bytes, limit: MAX_TOTAL_BYTES, unit: "bytes" },

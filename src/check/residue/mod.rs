@@ -126,7 +126,7 @@ impl Scrubbed {
         let Some(oldest) = self.oldest else { return };
         let message = format!("{} scrubbed {}, the oldest {}.", self.count, plural(self.count, "name"), old(site.now_ns - oldest));
         sink.push(Finding::new(&codes::SCRUBBED_REMNANTS, site.place(&listing.path), message));
-        let path = site.name(&listing.path).to_string();
+        let path = site.name(&listing.path);
         let limit = crate::agent::replacement_receipt::NAME_LIMIT;
         sink.gauge(crate::finding::Gauge { name: "scrubbed_remnants", path, used: self.count, limit, unit: "entries" });
     }
@@ -348,7 +348,13 @@ pub fn owners(site: &Site<'_>, path: &Path, sink: &mut dyn Sink) {
 
 /// Caches beside the sessions (spec 04 §5.9, §10.2): instances whose owner is gone, sidecars of unknown transcripts.
 /// `transcripts` are the paths of all transcripts as gjc spells them.
-pub fn caches(site: &Site<'_>, cache_root: &Path, transcripts: &[std::path::PathBuf], host: &dyn Liveness, sink: &mut dyn Sink) {
+pub fn caches(
+    site: &Site<'_>,
+    cache_root: &Path,
+    transcripts: impl Iterator<Item = std::path::PathBuf>,
+    host: &dyn Liveness,
+    sink: &mut dyn Sink,
+) {
     use sha2::{Digest, Sha256};
     let listed = |name: &str| {
         let path = cache_root.join(name);
@@ -360,7 +366,7 @@ pub fn caches(site: &Site<'_>, cache_root: &Path, transcripts: &[std::path::Path
             let hex = data_encoding::HEXLOWER.encode(&Sha256::digest(site.recorded(path).as_os_str().as_encoded_bytes()));
             hex.chars().take(32).collect::<String>()
         };
-        let known: BTreeMap<String, &Path> = transcripts.iter().map(|path| (instance(path), path.as_path())).collect();
+        let known: BTreeMap<String, std::path::PathBuf> = transcripts.map(|path| (instance(&path), path)).collect();
         for object in &sidecars.objects {
             let Some(hex) = object.name.to_str().and_then(|name| name.strip_prefix("s-")) else { continue };
             let Some(transcript) = known.get(hex) else {

@@ -42,7 +42,7 @@ fn inventory(site: &Site<'_>, directories: &[Listing], sink: &mut dyn Sink) {
     let Some(sessions) = directories.first().and_then(|receipts| sessions_of(&receipts.path)).filter(|_| site.whole && used > 0) else {
         return;
     };
-    let path = site.name(sessions).to_string();
+    let path = site.name(sessions);
     sink.gauge(Gauge { name: "receipts_inventory", path, used, limit: MAX_ENTRIES, unit: "entries" });
     if used > INVENTORY_AT_RISK {
         let message = format!(
@@ -84,7 +84,7 @@ fn scope(site: &Site<'_>, receipts: &Listing, sink: &mut dyn Sink) {
     let Some(sessions) = directory.parent() else { return };
     let name = directory.file_name().unwrap_or_default().to_string_lossy();
     let Some(digest) = name.strip_prefix("v2-").filter(|digest| is_digest(digest.as_bytes())) else { return };
-    let path = || site.name(&receipts.path).to_string();
+    let path = || site.name(&receipts.path);
     let gauge = |used| Gauge { name: "retirement_entries", path: path(), used, limit: MAX_ENTRIES, unit: "entries" };
     let inventory = match Inventory::of(receipts) {
         Ok(inventory) if inventory.entries.used == 0 => return,
@@ -143,7 +143,7 @@ fn scope(site: &Site<'_>, receipts: &Listing, sink: &mut dyn Sink) {
         [(file, "largest_retirement_receipt", MAX_RECEIPT_BYTES), (history, "largest_retirement_history", MAX_HISTORY_BYTES)]
     {
         if let Some((used, at)) = largest {
-            sink.gauge(Gauge { name, path: site.name(&at).to_string(), used, limit, unit: "bytes" });
+            sink.gauge(Gauge { name, path: site.name(&at), used, limit, unit: "bytes" });
         }
     }
 }

@@ -4,7 +4,7 @@
 use super::Site;
 use super::directory::Work;
 use super::file::Where;
-use super::part::Part;
+use super::part::{Part, TaskWork};
 use crate::agent::layout::{self, RECOVERY, SessionsName, sessions_name};
 use crate::agent::locate::Location;
 use crate::agent::walk::{self, Listing, Object};
@@ -39,8 +39,9 @@ pub fn check(work: &Work<'_>, location: &Location, agent: &Listing) -> Part {
     work.settle(&mut part);
     unlisted(site, &mut part);
     parents(site, &mut part);
-    let transcripts = std::mem::take(&mut part.transcripts);
-    residue::caches(site, &location.cache, &transcripts, site.host, &mut part);
+    let tasks = std::mem::take(&mut part.tasks);
+    let transcripts = tasks.iter().filter(|task| task.work != TaskWork::References).flat_map(|task| task.files.paths());
+    residue::caches(site, &location.cache, transcripts, site.host, &mut part);
     if let Some(blobs) = site.store {
         store::judge(site, blobs, Some(&part.references.clone()), &mut part);
     }

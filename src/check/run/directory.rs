@@ -4,7 +4,7 @@
 
 use super::Site;
 use super::file::{self, Where};
-use super::part::{Part, Tally, Task, TaskWork};
+use super::part::{Files, Part, Scanned, Tally, Task, TaskWork};
 use super::refs::ReferenceScan;
 use crate::agent::candidates::{Cwds, Provenance};
 use crate::agent::identity::Identity;
@@ -16,12 +16,15 @@ use crate::check::{
     artifact, binding, listing as listing_area, lock, managed, migration_receipt, operational, replacement_receipt, residue,
     retirement_receipt, scope, security, tombstone,
 };
+use crate::finding::Common;
 use crate::fsys::input::READ_CAP;
 use crate::fsys::{Errno, Error, Kind, Watched};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What the passes over directories share.
 #[derive(Clone, Copy)]
@@ -66,26 +69,26 @@ impl<'a> Work<'a> {
             self.troubles(&listing.troubles, &mut part);
         }
         self.troubles(&scope.troubles, &mut part);
-        self.transcripts(&scope.directory, Where::LISTED, &mut part);
+        let transcripts = self.transcripts(&scope.directory, Where::LISTED, &mut part);
         self.below(&scope.directory, true, &mut part);
-        self.protocols(&scope, binding.and_then(|binding| binding.identity()), &mut part);
+        self.protocols(&scope, binding.and_then(|binding| binding.identity()), transcripts, &mut part);
         part.receipts.extend(scope.receipts.filter(|receipts| !receipts.objects.is_empty()));
         part
     }
 
     /// What only shows when all session directories that were looked at are seen together.
-    fn together(&self, part: &mut Part) {
+    fn together(&self, part: &mut Part, common: &mut Common) {
         let (directories, root) = (std::mem::take(&mut part.directories), part.sessions.take());
         let told = managed::Told::by(&part.findings);
-        let mut outcomes = std::mem::take(&mut part.outcomes);
-        managed::check(&self.site, self.cwds, root.as_ref(), directories, &mut outcomes, &told, part);
-        part.outcomes = outcomes;
+        let mut answers = managed::Answers::new(std::mem::take(&mut part.outcomes), common);
+        managed::check(&self.site, self.cwds, root.as_ref(), directories, &mut answers, &told, part);
+        part.outcomes = answers.into_outcomes();
         let receipts = std::mem::take(&mut part.receipts);
         retirement_receipt::check(&self.site, &receipts, part);
     }
 
     /// Locks, receipts, tombstones, residue and artifacts of a scope.
-    fn protocols(&self, scope: &Scope, workspace: Option<Identity>, part: &mut Part) {
+    fn protocols(&self, scope: &Scope, workspace: Option<Identity>, transcripts: Arc<Files>, part: &mut Part) {
         let site = &self.site;
         if let Some(locks) = &scope.locks {
             lock::check(site, locks, site.host, part);
@@ -106,7 +109,8 @@ impl<'a> Work<'a> {
         }
         artifact::check(site, &scope.directory, part);
         managed::size(site, scope, part);
-        part.directories.push(managed::Directory::new(&scope.directory, Provenance::V2, workspace, scope.receipts.as_ref()));
+        let (provenance, receipts) = (Provenance::V2, scope.receipts.as_ref());
+        part.directories.push(managed::Directory::new(&scope.directory, provenance, workspace, receipts, transcripts));
     }
 
     /// A directory of the sessions root that is no scope: a legacy directory, or one that no listing visits.
@@ -123,7 +127,7 @@ impl<'a> Work<'a> {
         self.troubles(&listing.troubles, &mut part);
         security::outside_scope(&self.site, &listing, &mut part);
         let legacy = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"-"));
-        self.transcripts(&listing, if legacy { Where::LEGACY } else { Where::LISTED }, &mut part);
+        let transcripts = self.transcripts(&listing, if legacy { Where::LEGACY } else { Where::LISTED }, &mut part);
         self.below(&listing, false, &mut part);
         // Deletions in a legacy directory are recorded in the scope of its workspace.
         residue::directory(&self.site, &listing, Place::Legacy, self.completed, &mut part);
@@ -131,7 +135,7 @@ impl<'a> Work<'a> {
         replacement_receipt::check(&self.site, &listing, self.site.host, &mut part);
         artifact::check(&self.site, &listing, &mut part);
         if legacy {
-            part.directories.push(managed::Directory::new(&listing, Provenance::Legacy, None, None));
+            part.directories.push(managed::Directory::new(&listing, Provenance::Legacy, None, None, transcripts));
         }
         part
     }
@@ -139,46 +143,47 @@ impl<'a> Work<'a> {
     /// A folder of transcripts, and the folders in it (hidden ones left out).
     pub fn folder(&self, path: &Path) -> Part {
         let mut part = Part::default();
-        let mut paths: Vec<PathBuf> = Vec::new();
         let visible = |_: &Listing, object: &Object| !object.bytes().starts_with(b".");
         let troubles = walk::tree(self.site.fs, path, &self.site.limits, visible, |listing| {
             self.troubles(&listing.troubles, &mut part);
             residue::directory(&self.site, &listing, Place::Folder, self.completed, &mut part);
             residue::sidecars(&self.site, &listing, &mut part);
             security::outside_scope(&self.site, &listing, &mut part);
-            for object in listing.objects.iter().filter(|o| o.is_transcript_name()) {
-                if !matches!(object.meta.kind, Kind::Symlink | Kind::Directory) {
-                    paths.push(listing.path_of(object));
-                }
-            }
+            let files = listing.objects.iter().filter(|o| !matches!(o.meta.kind, Kind::Symlink | Kind::Directory));
+            let names = files.filter(|o| o.is_transcript_name()).map(|o| o.name.clone());
+            self.note(&listing.path, names, TaskWork::Transcript { at: Where::LONE, scanned: Scanned::All }, &mut part);
         });
         self.troubles(&troubles, &mut part);
-        self.note(paths, Where::LONE, |_| true, &mut part);
         part
     }
 
     /// One transcript outside a session directory.
     pub fn transcript(&self, path: &Path, at: Where) -> Part {
         let mut part = Part::default();
-        self.note([path.to_owned()], at, |_| false, &mut part);
+        if let (Some(directory), Some(name)) = (path.parent(), path.file_name()) {
+            self.note(directory, [name.to_owned()].into_iter(), TaskWork::Transcript { at, scanned: Scanned::None }, &mut part);
+        }
         part
     }
 
     /// The transcripts of a session directory. Links were reported, they are not followed.
-    fn transcripts(&self, listing: &Listing, at: Where, part: &mut Part) {
+    fn transcripts(&self, listing: &Listing, at: Where, part: &mut Part) -> Arc<Files> {
         let named = listing.objects.iter().filter(|o| o.is_transcript_name());
-        let paths = named.filter(|o| o.meta.kind != Kind::Symlink).map(|o| listing.path_of(o));
+        let names = named.filter(|o| o.meta.kind != Kind::Symlink).map(|o| o.name.clone());
         // gjc's blob collection leaves hidden names out.
-        let visible = |path: &Path| path.file_name().is_some_and(|name| !name.as_encoded_bytes().starts_with(b"."));
-        self.note(paths, at, visible, part);
+        self.note(&listing.path, names, TaskWork::Transcript { at, scanned: Scanned::Visible }, part)
     }
 
-    /// Notes transcripts.
-    fn note(&self, paths: impl IntoIterator<Item = PathBuf>, at: Where, scanned: impl Fn(&Path) -> bool, part: &mut Part) {
-        let before = part.tasks.len();
-        let task = |path: PathBuf| Task { work: TaskWork::Transcript { at, scanned: scanned(&path) }, path };
-        part.tasks.extend(paths.into_iter().map(task));
-        self.tally.expect(part.tasks.len() - before);
+    /// Notes files of a directory.
+    fn note(&self, directory: &Path, names: impl Iterator<Item = OsString>, work: TaskWork, part: &mut Part) -> Arc<Files> {
+        let files = Arc::new(Files::new(directory, names));
+        if files.count() > 0 {
+            part.tasks.push(Task { files: Arc::clone(&files), work });
+        }
+        if work != TaskWork::References {
+            self.tally.expect(files.count());
+        }
+        files
     }
 
     /// Reads the files that the walk noted. What they give comes in the order in which they were noted.
@@ -188,44 +193,43 @@ impl<'a> Work<'a> {
             Searched(References),
         }
         /// Files of one sweep: what they give is put in its place before the next ones are read.
-        const SWEEP: usize = 4096;
-        let mut tasks = std::mem::take(&mut part.tasks).into_iter();
+        const SWEEP: usize = 1024;
+        let mut common = Common::default();
+        let tasks = std::mem::take(&mut part.tasks);
+        part.expect(tasks.iter().filter(|task| task.work != TaskWork::References).map(|task| task.files.count()).sum());
+        let mut files = tasks.iter().flat_map(|task| task.files.paths().map(|path| (path, task.work)));
         loop {
-            let sweep: Vec<Task> = tasks.by_ref().take(SWEEP).collect();
+            let sweep: Vec<(PathBuf, TaskWork)> = files.by_ref().take(SWEEP).collect();
             if sweep.is_empty() {
                 break;
             }
             let done: Vec<Done> = sweep
                 .par_iter()
-                .map(|task| match task.work {
+                .map(|(path, work)| match work {
                     TaskWork::Transcript { at, scanned } => {
-                        let checked = file::check(&self.site, &task.path, at);
+                        let checked = file::check(&self.site, path, *at);
                         self.tally.done(checked.bytes);
-                        Done::Checked(Box::new(checked), scanned)
+                        Done::Checked(Box::new(checked), path.file_name().is_some_and(|name| scanned.has(name)))
                     }
-                    TaskWork::References => Done::Searched(references_of(&self.site, &task.path)),
+                    TaskWork::References => Done::Searched(references_of(&self.site, path)),
                 })
                 .collect();
-            for (task, done) in sweep.iter().zip(done) {
+            for ((path, _), done) in sweep.iter().zip(done) {
                 match done {
-                    Done::Checked(checked, scanned) => part.transcript(&task.path, *checked, scanned),
+                    Done::Checked(checked, scanned) => part.transcript(path, *checked, scanned, &mut common),
                     Done::Searched(references) => part.references.merge(references),
                 }
             }
         }
-        self.together(part);
+        drop(files);
+        part.tasks = tasks;
+        self.together(part, &mut common);
     }
 
     /// Everything below a session directory that is no protocol directory: artifact trees, staged attempts. Their
     /// transcripts (of subagents) are checked too; no listing knows them, so what depends on a place does not apply.
     fn below(&self, directory: &Listing, in_scope: bool, part: &mut Part) {
-        let mut transcripts: Vec<PathBuf> = Vec::new();
-        let mut others: Vec<PathBuf> = directory
-            .objects
-            .iter()
-            .filter(|o| o.meta.kind == Kind::File && !o.is_transcript_name())
-            .map(|o| directory.path_of(o))
-            .collect();
+        self.search(directory, |object| !object.is_transcript_name(), part);
         for object in directory.objects.iter().filter(|o| o.meta.kind == Kind::Directory && o.name != INTERNAL) {
             let root = directory.path_of(object);
             let owned = object.name != STAGING && object.name != RECOVERY;
@@ -250,22 +254,22 @@ impl<'a> Work<'a> {
                         residue::directory(&self.site, &listing, Place::Artifacts, self.completed, part);
                     }
                     self.troubles(&listing.troubles, part);
-                    for file in listing.objects.iter().filter(|o| o.meta.kind == Kind::File) {
-                        let place = if owned && file.is_transcript_name() { &mut transcripts } else { &mut others };
-                        place.push(listing.path_of(file));
-                    }
+                    let transcript = |file: &Object| owned && file.is_transcript_name();
+                    let files = listing.objects.iter().filter(|o| o.meta.kind == Kind::File);
+                    let names = files.filter(|o| transcript(o)).map(|o| o.name.clone());
+                    self.note(&listing.path, names, TaskWork::Transcript { at: Where::LONE, scanned: Scanned::None }, part);
+                    self.search(&listing, |file| !transcript(file), part);
                 },
             );
             self.troubles(&troubles, part);
         }
-        self.note(transcripts, Where::LONE, |_| false, part);
-        self.search(others, part);
     }
 
     /// Notes files that are no transcripts and may refer to blobs.
-    fn search(&self, paths: Vec<PathBuf>, part: &mut Part) {
+    fn search(&self, listing: &Listing, wanted: impl Fn(&Object) -> bool, part: &mut Part) {
         if self.all_references {
-            part.tasks.extend(paths.into_iter().map(|path| Task { path, work: TaskWork::References }));
+            let files = listing.objects.iter().filter(|o| o.meta.kind == Kind::File);
+            self.note(&listing.path, files.filter(|o| wanted(o)).map(|o| o.name.clone()), TaskWork::References, part);
         }
     }
 
@@ -280,11 +284,9 @@ impl<'a> Work<'a> {
             return;
         }
         const PROJECT: walk::Limits = walk::Limits { entries: 100_000, depth: 64, objects: 100_000 };
-        let mut paths = Vec::new();
         let visible = |_: &Listing, object: &Object| !object.bytes().starts_with(b".");
         let troubles = walk::tree(self.site.fs, &root, &PROJECT, visible, |listing| {
-            let files = listing.objects.iter().filter(|o| o.meta.kind == Kind::File && o.is_transcript_name());
-            paths.extend(files.map(|o| listing.path_of(o)));
+            self.search(&listing, Object::is_transcript_name, part);
             if !listing.is_complete() {
                 part.references.incomplete.push(listing.path.clone());
             }
@@ -292,7 +294,6 @@ impl<'a> Work<'a> {
         if !troubles.is_empty() {
             part.references.incomplete.push(root);
         }
-        self.search(paths, part);
     }
 
     fn troubles(&self, troubles: &[Trouble], part: &mut Part) {

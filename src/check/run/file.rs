@@ -17,6 +17,7 @@ use crate::transcript::blobs::BlobSource;
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 /// What one transcript gave.
 #[derive(Default, Debug)]
@@ -194,7 +195,7 @@ fn unstable(site: &Site<'_>, path: &Path, moved: &Refusal) -> Checked {
 }
 
 fn verdict(site: &Site<'_>, path: &Path, answer: &'static str) -> Outcome {
-    Outcome { path: site.name(path), verdicts: vec![("S", answer.into())], ..Outcome::default() }
+    Outcome { path: site.name(path), verdicts: [("S", answer.into())].into(), ..Outcome::default() }
 }
 
 /// What of a transcript is compared with other objects.
@@ -232,9 +233,7 @@ fn pass(
     let outcome = transcript::check(input, &options, sink)?;
     let text = |wtf8: Option<Vec<u8>>| wtf8.map(|wtf8| JsStr::from_wtf8(&wtf8).to_string());
     let (cwd, parent) = (text(outcome.header.cwd), text(outcome.header.parent_session));
-    let mut verdicts = outcome.verdicts;
-    // One more comes from the managed listing.
-    verdicts.shrink_to(verdicts.len() + 1);
     let compared = Compared { parent, entries: outcome.entry_ids, artifacts: outcome.artifacts };
-    Ok((Outcome { path: options.path, id: outcome.id, cwd, version: outcome.version, verdicts }, compared))
+    let (id, cwd, verdicts) = (outcome.id.map(Arc::from), cwd.map(Arc::from), outcome.verdicts.into());
+    Ok((Outcome { path: options.path, id, cwd, version: outcome.version, verdicts }, compared))
 }

@@ -6,7 +6,7 @@
 mod agent;
 mod directory;
 mod file;
-mod part;
+pub mod part;
 mod refs;
 mod site;
 #[cfg(test)]
@@ -25,7 +25,7 @@ use crate::agent::layout::{self, BINDING, INTERNAL, SESSIONS, SessionsName, sess
 use crate::agent::legacy::Surroundings;
 use crate::agent::locate::Location;
 use crate::agent::walk::{self, Limits, Listing};
-use crate::finding::{Finding, Gauge, Outcome, Release, Sink};
+use crate::finding::{Common, Finding, Gauge, Outcome, Release, Sink};
 use crate::fsys::host::{Liveness, Nowhere, ThisHost};
 use crate::fsys::{Errno, Error, Fs, Kind, Meta};
 use std::collections::BTreeSet;
@@ -161,9 +161,9 @@ pub fn run(targets: Vec<Target>, options: &Options, fs: &dyn Fs, progress: &(dyn
             part::shared_history(&mut part);
             run.speaks_for = run.speaks_for.or(part.speaks_for);
             run.blobs = run.blobs.take().or(part.store);
-            run.findings.extend(part.findings);
-            run.gauges.extend(part.gauges);
-            run.outcomes.extend(part.outcomes);
+            append(&mut run.findings, part.findings);
+            append(&mut run.gauges, part.gauges);
+            append(&mut run.outcomes, part.outcomes);
         }
     };
     // Without threads of its own a run is slower and says the same. A worker that waits takes other work on top of its
@@ -172,8 +172,13 @@ pub fn run(targets: Vec<Target>, options: &Options, fs: &dyn Fs, progress: &(dyn
         Ok(pool) => pool.install(work),
         Err(_) => work(),
     }
-    run.outcomes.sort_by(|a, b| a.path.cmp(&b.path));
+    run.outcomes.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     run
+}
+
+/// Adds what comes behind; the first list is taken as it is, without a copy.
+fn append<T>(all: &mut Vec<T>, mut more: Vec<T>) {
+    if all.is_empty() { *all = more } else { all.append(&mut more) }
 }
 
 impl Target {
@@ -257,7 +262,7 @@ impl<'a> Checker<'a> {
         self.tally.expect(1);
         let checked = file::check_stream(&site, path, input);
         self.tally.done(checked.bytes);
-        part.transcript(path, checked, false);
+        part.transcript(path, checked, false, &mut Common::default());
         part
     }
 
@@ -352,7 +357,7 @@ impl<'a> Checker<'a> {
         work.settle(&mut part);
         agent::unlisted(&site, &mut part);
         referenced_blobs(&site, &mut part);
-        if shape == Shape::Folder && part.transcripts.is_empty() && part.findings.is_empty() {
+        if shape == Shape::Folder && part.outcomes.is_empty() && part.findings.is_empty() {
             let message = format!("Nothing to check in {}: no transcript, scope or agent directory found.", self.name);
             part.push(Finding::new(&codes::AGENT_DIR_MISSING, site.place(&real), message).gjc(NOT_ASKED).help(NAME_SOMETHING));
         }

@@ -3,9 +3,10 @@
 use super::file::{Checked, Where};
 use super::{Progress, Why};
 use crate::check::blob::store::References;
-use crate::check::tree::shared::{self, EntryIds};
-use crate::finding::{Collected, Finding, Gauge, Outcome, Sink};
-use std::collections::BTreeMap;
+use crate::check::tree::shared::{self, History};
+use crate::finding::{Collected, Common, Finding, Gauge, Outcome, Sink};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,11 +22,11 @@ pub struct Part {
     pub outcomes: Vec<Outcome>,
     /// Transcripts that name a parent session, and what they name.
     pub parents: Vec<(PathBuf, String)>,
-    /// Ids of the entries of transcripts, by path in findings, and the parent session that each names.
-    pub entries: Vec<(Arc<str>, Option<String>, EntryIds)>,
+    /// Transcripts that have entries.
+    pub histories: Vec<History>,
     /// Blob references.
     pub references: References,
-    /// Files that the walk found and that were not read yet.
+    /// Files that the walk found.
     pub tasks: Vec<Task>,
     /// Directories of the sessions root that no listing visits.
     pub unlisted: Vec<PathBuf>,
@@ -39,18 +40,49 @@ pub struct Part {
     pub receipts: Vec<crate::agent::walk::Listing>,
     /// The sessions root, when the whole of it is checked.
     pub sessions: Option<crate::agent::walk::Listing>,
-    /// Every transcript that was checked.
-    pub transcripts: Vec<PathBuf>,
 }
 
-/// A file that is to be read. Directories are walked first and files read afterwards, all of them in one parallel sweep:
+/// Files that are to be read. Directories are walked first and files read afterwards, all of them in one parallel sweep:
 /// parallel work inside parallel work could nest as deep as there are directories.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Task {
-    /// The file.
-    pub path: PathBuf,
-    /// What is done with it.
+    /// The files.
+    pub files: Arc<Files>,
+    /// What is done with each of them.
     pub work: TaskWork,
+}
+
+/// Some files of one directory. There may be a hundred thousand: the directory is named once.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Files {
+    /// The directory.
+    pub directory: PathBuf,
+    /// Their names, each with a NUL behind it, which no name can hold.
+    names: Vec<u8>,
+    count: usize,
+}
+
+impl Files {
+    /// Takes names below a directory.
+    pub fn new(directory: &Path, names: impl Iterator<Item = OsString>) -> Self {
+        let mut files = Files { directory: directory.to_owned(), names: Vec::new(), count: 0 };
+        for name in names {
+            files.names.extend_from_slice(name.as_bytes());
+            files.names.push(0);
+            files.count += 1;
+        }
+        files.names.shrink_to_fit();
+        files
+    }
+    /// How many.
+    pub const fn count(&self) -> usize {
+        self.count
+    }
+    /// Their paths.
+    pub fn paths(&self) -> impl Iterator<Item = PathBuf> + '_ {
+        let names = self.names.split(|byte| *byte == 0).take(self.count);
+        names.map(|name| self.directory.join(OsStr::from_bytes(name)))
+    }
 }
 
 /// What is done with a file.
@@ -61,10 +93,32 @@ pub enum TaskWork {
         /// Where it lies.
         at: Where,
         /// Whether gjc's blob collection scans it for references.
-        scanned: bool,
+        scanned: Scanned,
     },
     /// It is searched for blob references.
     References,
+}
+
+/// Which of some files gjc's blob collection scans for references.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scanned {
+    /// None.
+    None,
+    /// All but those with hidden names.
+    Visible,
+    /// All.
+    All,
+}
+
+impl Scanned {
+    /// Whether it scans a file of this name.
+    pub fn has(self, name: &OsStr) -> bool {
+        match self {
+            Scanned::None => false,
+            Scanned::Visible => !name.as_encoded_bytes().starts_with(b"."),
+            Scanned::All => true,
+        }
+    }
 }
 
 impl Sink for Part {
@@ -84,12 +138,11 @@ impl Part {
         self.outcomes.extend(other.outcomes);
         self.parents.extend(other.parents);
         self.directories.extend(other.directories);
-        self.transcripts.extend(other.transcripts);
         self.receipts.extend(other.receipts);
         if self.sessions.is_none() {
             self.sessions = other.sessions;
         }
-        self.entries.extend(other.entries);
+        self.histories.extend(other.histories);
         self.references.merge(other.references);
         self.tasks.extend(other.tasks);
         self.unlisted.extend(other.unlisted);
@@ -98,16 +151,25 @@ impl Part {
             self.store = other.store;
         }
     }
+    /// Makes room for what so many transcripts give, without the waste and the holes that growing leaves.
+    pub fn expect(&mut self, transcripts: usize) {
+        self.outcomes.reserve_exact(transcripts);
+        self.gauges.reserve_exact(transcripts);
+        self.histories.reserve_exact(transcripts);
+    }
     /// Adds a transcript. `scanned` says whether gjc's blob collection scans it for references.
-    pub fn transcript(&mut self, path: &Path, checked: Checked, scanned: bool) {
+    pub fn transcript(&mut self, path: &Path, checked: Checked, scanned: bool, common: &mut Common) {
         let Checked { collected, outcome, parent, entries, references, read_whole, .. } = checked;
         self.findings.extend(collected.findings);
         self.gauges.extend(collected.gauges);
-        if let Some(outcome) = outcome.as_ref().filter(|_| !entries.is_empty()) {
-            self.entries.push((Arc::clone(&outcome.path), parent.clone(), entries));
+        if let Some(mut outcome) = outcome {
+            common.share(&mut outcome);
+            if !entries.is_empty() {
+                let (path, id) = (Arc::clone(&outcome.path), outcome.id.clone());
+                self.histories.push(History { path, id, parent: parent.as_deref().map(Arc::from), entries });
+            }
+            self.outcomes.push(outcome);
         }
-        self.outcomes.extend(outcome);
-        self.transcripts.push(path.to_owned());
         self.parents.extend(parent.map(|parent| (path.to_owned(), parent)));
         let place = if scanned { &mut self.references.scanned } else { &mut self.references.elsewhere };
         place.extend(references);
@@ -119,14 +181,8 @@ impl Part {
 
 /// Reports transcripts of one part that hold the same entries.
 pub fn shared_history(part: &mut Part) {
-    let ids: BTreeMap<&str, &str> = part.outcomes.iter().filter_map(|outcome| Some((&*outcome.path, outcome.id.as_deref()?))).collect();
-    let files: Vec<shared::Checked<'_>> = part
-        .entries
-        .iter()
-        .map(|(path, parent, entries)| shared::Checked { path, id: ids.get(&**path).copied(), parent: parent.as_deref(), entries })
-        .collect();
     let mut found = Collected::default();
-    shared::check(&files, &mut found);
+    shared::check(&part.histories, &mut found);
     part.findings.append(&mut found.findings);
 }
 

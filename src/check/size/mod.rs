@@ -16,6 +16,7 @@ use crate::json::{Kind, Node, View, Walk};
 use crate::transcript::blobs;
 use crate::transcript::entry::{EntryKind, Role};
 use crate::transcript::readers::bounded::{Refusal, Refused};
+use std::sync::Arc;
 
 /// Largest transcript that gjc loads whole and writes (spec 01 §1).
 pub const FILE_CAP: u64 = 134_217_728;
@@ -192,7 +193,8 @@ impl<'s> SizePass<'s> {
     /// Two more things exclude the bounded open and are not to be seen on the disk: another memory mode than the default,
     /// and Windows (spec 04 §4.6). They are not claimed.
     pub fn finish(self, bounded: Option<Result<(), Refused>>, storage: Storage, sink: &mut dyn Sink) {
-        sink.gauge(Gauge { name: "transcript_bytes", path: self.source.path.to_string(), used: self.size, limit: FILE_CAP, unit: "bytes" });
+        let path = Arc::clone(&self.source.path);
+        sink.gauge(Gauge { name: "transcript_bytes", path, used: self.size, limit: FILE_CAP, unit: "bytes" });
         if self.size * 10 > FILE_CAP * 9 && self.size <= FILE_CAP {
             let headroom = FILE_CAP - self.size;
             let records: Vec<String> =

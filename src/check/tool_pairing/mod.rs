@@ -12,6 +12,7 @@ use super::words::{count, shortened, with_article};
 use crate::finding::{Finding, Place, Sink};
 use crate::json::text::wtf8_lossy;
 use crate::json::{Kind, View};
+use crate::steps;
 use crate::transcript::context::{Compaction, Kept};
 use crate::transcript::entry::{EntryKind, Role};
 use crate::transcript::{Id, Ids};
@@ -202,6 +203,7 @@ pub fn check(graph: &Graph<'_>, calls: &Calls, compaction: Option<Compaction>, s
         let before = |uses: &[OnPath], place: usize| uses.first().is_some_and(|first| first.place < place);
         let behind = |uses: &[OnPath], place: usize| uses.get(uses.partition_point(|on| on.place <= place)).copied();
         for on in group {
+            steps::take(1);
             let fault = if on.used.is_call() {
                 match behind(&answered, on.place) {
                     Some(result) => {
@@ -257,6 +259,7 @@ fn compactions(graph: &Graph<'_>, winning: Option<Compaction>, pairs: &[(usize, 
         let from = places.partition_point(|place| *place <= call).max(reached);
         let to = places.partition_point(|place| *place < result);
         for slot in inside.iter_mut().take(to).skip(from) {
+            steps::take(1);
             slot.get_or_insert((call, result));
         }
         // Pairs come by their call: what was reached once needs no second look.
@@ -285,6 +288,7 @@ fn duplicates(graph: &Graph<'_>, calls: &Calls, sink: &mut dyn Sink) {
             let earlier = group[..at].iter().rev().take(MOST_COMPARED).filter(|other| other.is_call() == used.is_call());
             let (at, used) = (used.entry as usize, *used);
             let on_one_path = |other: &&Use| {
+                steps::take(1);
                 let other = other.entry as usize;
                 graph.forest.is_ancestor(other, at) || graph.forest.is_ancestor(at, other)
             };

@@ -20,6 +20,7 @@ use crate::transcript::readers::first_line::{self, Star};
 use crate::transcript::readers::owner::{self, Locator};
 use crate::transcript::schema::{Faults, Field};
 use crate::transcript::tree::{Leaf, Tree};
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 impl Passes<'_> {
@@ -234,8 +235,12 @@ impl Rest<'_> {
         };
         // A marker that makes opening throw is told as that.
         let tree = Tree::new(loaded);
-        let path = tree.path_to(Leaf::Last);
         let context = crate::transcript::context::build(&tree, Leaf::Last, self.options.release);
+        // The path of a context is that of its leaf.
+        let path = match &context {
+            Ok(context) => Cow::Borrowed(&context.path),
+            Err(_) => Cow::Owned(tree.path_to(Leaf::Last)),
+        };
         let throwing = open_throws(loaded, &path.entries, context.as_ref().ok());
         let marker = |entry: usize| throwing.contains(&entry) && loaded.entries[entry].hazards.any(Hazards::SPILL_MARKER);
         std::mem::take(&mut self.held)

@@ -10,6 +10,8 @@ pub mod held;
 mod loaded;
 pub mod signs;
 mod source;
+#[cfg(test)]
+mod tests;
 
 pub use source::Source;
 

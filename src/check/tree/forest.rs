@@ -1,6 +1,7 @@
 //! What the tree passes ask of the graph again and again, computed once in linear time: depths, messages on the way to
 //! an entry, where a branch left the default path, lowest common ancestors.
 
+use crate::steps;
 use crate::transcript::EntryKind;
 use crate::transcript::tree::{Bits, Linked, Tree};
 
@@ -83,6 +84,7 @@ impl Forest {
     fn close_cycle(&mut self, trail: &[usize], met: usize) {
         let from = trail.iter().rposition(|entry| *entry == met).unwrap_or(0);
         let members = &trail[from..];
+        steps::take(members.len());
         members.iter().for_each(|entry| self.cyclic.set(*entry));
         let at = (0..members.len()).min_by_key(|at| members[*at]).unwrap_or(0);
         let other = members[(at + 1) % members.len()];
@@ -108,6 +110,7 @@ impl Forest {
 
     /// The parent of an entry.
     pub fn parent(&self, entry: usize) -> Option<usize> {
+        steps::take(1);
         self.parent.get(entry).filter(|parent| **parent != NONE).map(|parent| *parent as usize)
     }
     /// Messages on the way from the root to the entry, the entry included.
@@ -130,6 +133,7 @@ impl Forest {
     /// The ancestor of an entry (or itself) at this depth.
     fn at_depth(&self, mut entry: usize, depth: u32) -> usize {
         while self.depth[entry] > depth {
+            steps::take(1);
             let jump = self.jump[entry];
             let next = if jump != NONE && self.depth[jump as usize] >= depth { jump } else { self.parent[entry] };
             if next == NONE {
@@ -152,6 +156,7 @@ impl Forest {
             return None;
         }
         loop {
+            steps::take(1);
             let (up_one, up_two) = (self.parent(one)?, self.parent(two)?);
             if up_one == up_two {
                 return Some((up_one, one, two));

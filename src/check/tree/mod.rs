@@ -12,6 +12,7 @@ use super::transcript::Source;
 use super::words::{count, shortened};
 use crate::finding::{Finding, Place, Sink};
 use crate::json::text::wtf8_lossy;
+use crate::steps;
 use crate::transcript::facts::Facts;
 use crate::transcript::load::Loaded;
 use crate::transcript::tree::{Path, Tree};
@@ -82,6 +83,7 @@ impl Graph<'_> {
     }
     /// Kind of an entry.
     pub fn kind(&self, entry: usize) -> EntryKind {
+        steps::take(1);
         self.loaded.entries.get(entry).map_or(EntryKind::NonRecord, |fact| fact.kind)
     }
     /// Place of an entry on the default path.
