@@ -11,6 +11,7 @@ use crate::json::spelling::is_hex64;
 use crate::json::value::Array;
 use crate::json::view::View;
 use crate::json::{JsString, Kind, Object, Value, number};
+use std::collections::HashSet;
 
 /// Phase of a cleanup record.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -409,21 +410,24 @@ impl History<'_> {
             records.sort_by(|(_, a), (_, b)| attempt(a).total_cmp(&attempt(b)));
         }
         let mut history: Vec<Pending> = Vec::new();
+        let mut plans = Plans::default();
         for (name, record) in records {
             // A BigInt that throws is a syntax error like that of JSON: the replay answers "none" (spec 03 §15.3).
             if has_syntax_error(&record) {
                 return Ok(Replay::None);
             }
-            let pending = self.pending(record, &history)?;
+            let pending = self.pending(record, history.len() as u64 + 1, &plans)?;
             if by_name && name != Some(pending.attempt) {
                 return Err(ReplayError::Durability);
             }
+            plans.artifacts.insert(pending.planned_artifacts.clone());
+            plans.transcripts.insert(pending.planned_transcript.clone());
             history.push(pending);
         }
         Ok(if history.is_empty() { Replay::None } else { Replay::Pending(history) })
     }
 
-    fn pending(&self, record: Value, earlier: &[Pending]) -> Result<Pending, ReplayError> {
+    fn pending(&self, record: Value, expected: u64, earlier: &Plans) -> Result<Pending, ReplayError> {
         let bad = ReplayError::Durability;
         if Difference::TombstoneOwners.in_effect(self.release) {
             let owner =
@@ -437,26 +441,26 @@ impl History<'_> {
                 return Err(bad);
             }
         }
-        let expected = earlier.len() as u64 + 1;
         let common = self.common(&record, CleanupState::Pending, 2.0, expected);
         let planned = |key: &str| record.str_member(key).map(|path| JsString::from_wtf8(path.into_owned()));
         let (artifacts, transcript) = (planned("plannedArtifactsPath").ok_or(bad)?, planned("plannedTranscriptPath").ok_or(bad)?);
         let directory = self.target.directory();
         let fresh = |path: &JsString| {
             is_sibling(path.as_bytes(), directory, b".gjc-delete-")
-                && !earlier.iter().any(|plan| *path == plan.planned_artifacts || *path == plan.planned_transcript)
+                && !earlier.artifacts.contains(path)
+                && !earlier.transcripts.contains(path)
         };
         let detached = |key: &str, known: &dyn Fn(&[u8]) -> bool| match record.member(key) {
             None => true,
             Some(path) => {
-                path.as_str().is_some_and(|path| is_sibling(&path, directory, b".gjc-delete-") && (earlier.is_empty() || known(&path)))
+                path.as_str().is_some_and(|path| is_sibling(&path, directory, b".gjc-delete-") && (expected == 1 || known(&path)))
             }
         };
         let known_artifacts = |path: &[u8]| {
             let plain = path.strip_suffix(b".removing").unwrap_or(path);
-            earlier.iter().any(|plan| plan.planned_artifacts.as_bytes() == path || plan.planned_artifacts.as_bytes() == plain)
+            earlier.artifacts.contains(path) || earlier.artifacts.contains(plain)
         };
-        let known_transcript = |path: &[u8]| earlier.iter().any(|plan| plan.planned_transcript.as_bytes() == path);
+        let known_transcript = |path: &[u8]| earlier.transcripts.contains(path);
         let retained = RETAINED_KEYS
             .iter()
             .all(|key| record.member(key).is_none_or(|path| path.as_str().is_some_and(|path| is_sibling(&path, directory, b".gjc-"))));
@@ -563,6 +567,13 @@ impl History<'_> {
         // 0.15.0 knows no owner members and does not count members.
         (closed || !Difference::ClosedCompletedRecord.in_effect(self.release)) && self.common(record, CleanupState::Completed, 1.0, 1)
     }
+}
+
+/// The paths that earlier records of a history planned. A history may have 50,000 records: they are looked up, not searched.
+#[derive(Default)]
+struct Plans {
+    artifacts: HashSet<JsString>,
+    transcripts: HashSet<JsString>,
 }
 
 /// True when a number of the recorded target, or of the expected artifacts, is a text that `BigInt` refuses.
@@ -936,5 +947,8 @@ mod tests {
         assert_eq!(spend(0, &[(1, 67_108_864)]).map(|budget| budget.work.used), Ok(1_024));
         assert!(spend(0, &[(1, 67_108_865)]).is_err());
         assert!(spend(0, &[(8, 64 << 20), (1, 0)]).is_ok());
+        assert!(spend(0, &[(7, 64 << 20), (1, (64 << 20) - 1), (1, 1)]).is_ok());
+        assert!(spend(0, &[(8, 64 << 20), (1, 1)]).is_err());
+        assert!(spend(49_999, &[]).is_ok());
     }
 }

@@ -1,7 +1,7 @@
 //! Replay of one transcript's journal (spec 03 §11): one receipt at a time, keeping only what later ones are compared with.
 
-use super::receipt::parse;
-use super::{Key, Names, Progress, Receipt, Refusal, Retained, Scope, State, Target};
+use super::receipt::{EVIDENCE, OUTCOME, RETIRED, parse};
+use super::{Evidence, Key, Names, Outcome, Progress, Receipt, Refusal, Retained, Scope, SessionsRoot, State, Target};
 use crate::json::{JsString, Tape, View};
 
 /// A journal that was replayed.
@@ -19,6 +19,18 @@ impl Journal {
     /// The newest state, with its attempt.
     pub const fn state(&self) -> State {
         self.newest.state()
+    }
+    /// Whether the `completed` record of an owner-bearing deletion agrees with this journal (§15.3): the owner is retired, and
+    /// evidence and outcome are the journal's. That its set of members is closed is `tombstone::History::is_completed`'s.
+    pub fn completes<'a>(&self, record: impl View<'a>, root: &SessionsRoot) -> bool {
+        let is_true = |key| record.get(key).and_then(View::as_bool) == Some(true);
+        let evidence = record.get(EVIDENCE).and_then(|evidence| Evidence::read(evidence).ok());
+        let outcome = record.get(OUTCOME).and_then(|outcome| Outcome::read(outcome, root, &self.prepared.evidence).ok());
+        self.newest == Progress::OwnerRetired
+            && evidence.as_ref() == Some(&self.prepared.evidence)
+            && outcome == Some(Outcome::Completed)
+            && is_true(RETIRED)
+            && is_true("taskArtifactOwnerTranscriptDeleted")
     }
     /// The newest receipt.
     pub fn newest_receipt(&self) -> Receipt {
@@ -228,7 +240,7 @@ pub fn replay<E: From<Refusal>, B: AsRef<[u8]>>(
 mod tests {
     use super::*;
     use crate::agent::owner_evidence::example;
-    use crate::gc::SessionsRoot;
+    use crate::json::Value;
 
     const PATH: &str = "/r/v2-d/t.jsonl";
 
@@ -269,6 +281,20 @@ mod tests {
         assert_eq!(replayed(&[], false), (Ok(None), vec![]));
     }
     #[test]
+    fn what_gjc_did_not_write_like_this_is_noted() {
+        let root = SessionsRoot::new(b"/r").unwrap();
+        let scope = Scope { digest: "d", directory: b"/r/v2-d", root: &root };
+        let noted = |prepared: &str, removed: &str| {
+            let mut replay = Replay::begin(scope, Subject::Transcript(&PATH.into()), prepared.as_bytes(), &mut Tape::default()).unwrap();
+            replay.read(State::ArtifactsRemoved, removed.as_bytes(), &mut Tape::default()).unwrap();
+            replay.finish().unwrap().not_canonical
+        };
+        let line = |text: String| format!("{text}\n");
+        assert_eq!(noted(&line(prepared()), &line(removed())), []);
+        assert_eq!(noted(&prepared(), &line(removed())), [State::Prepared]);
+        assert_eq!(noted(&line(prepared()), &format!(" {}", removed())), [State::ArtifactsRemoved]);
+    }
+    #[test]
     fn a_journal_needs_its_prepared_receipt() {
         assert_eq!(replayed(&[(State::ArtifactsRemoved, removed())], false).0, Err(Refusal::StateMissing));
         assert_eq!(replayed(&[], true).0, Err(Refusal::ContinuationCorrupt));
@@ -300,6 +326,26 @@ mod tests {
         assert_eq!(begin(Key([0; 32]), &prepared()), Err(Refusal::ContinuationAuthorityMismatch));
         assert_eq!(begin(Key::of(path.as_js()), "[]"), Err(Refusal::ContinuationAuthorityMismatch));
         assert_eq!(begin(Key::of(path.as_js()), "\u{feff}{}"), Err(Refusal::ContinuationCorrupt));
+    }
+    #[test]
+    fn a_completed_deletion_repeats_the_retired_journal() {
+        let root = SessionsRoot::new(b"/r").unwrap();
+        let scope = Scope { digest: "d", directory: b"/r/v2-d", root: &root };
+        let replay = Replay::begin(scope, Subject::Transcript(&PATH.into()), prepared().as_bytes(), &mut Tape::default()).unwrap();
+        let journal = |newest| Journal { prepared: replay.prepared.clone(), newest, not_canonical: Vec::new() };
+        let record = |session: &str| {
+            let evidence = example(session);
+            let text = format!(
+                r#"{{"taskArtifactOwnerDeletionEvidence":{evidence},"taskArtifactOwnerRetirementOutcome":{{"kind":"completed","evidence":{evidence},"nativeOutcome":{{"ok":true}}}},"taskArtifactOwnerRetired":true,"taskArtifactOwnerTranscriptDeleted":true}}"#
+            );
+            Value::parse(text.as_bytes()).unwrap()
+        };
+        assert!(journal(Progress::OwnerRetired).completes(&record("s"), &root));
+        assert!(!journal(Progress::ArtifactsRemoved).completes(&record("s"), &root));
+        assert!(!journal(Progress::OwnerRetired).completes(&record("other"), &root));
+        let mut unflagged = record("s");
+        unflagged.as_object_mut().unwrap().set("taskArtifactOwnerRetired", Value::Bool(false));
+        assert!(!journal(Progress::OwnerRetired).completes(&unflagged, &root));
     }
     #[test]
     fn the_current_transcript_is_absent_or_the_prepared_one() {

@@ -1,11 +1,11 @@
 //! Retirement receipts: names, codec, owner locator and evidence, journal replay, quotas and budgets (spec 03).
 //!
-//! Values and rules; nothing is checked or printed here. Only [`stored`], [`present`], [`ground`] and [`survey`] look at the disk, through `fsys`. What gjc's codec
-//! keeps as JSON is held decoded: a receipt that repeats its evidence or its continuation holds it once, because the decoder
-//! has compared them. No release before 0.17 has any of this.
+//! Values and rules; nothing is checked or printed here. Only [`stored`], [`present`], [`ground`] and [`survey`] look at the
+//! disk, through `fsys`. What gjc's codec keeps as JSON is held decoded: a receipt that repeats its evidence or its
+//! continuation holds it once, because the decoder has compared them. No release before 0.17 has any of this.
 //!
-//! A reader goes this way: the names of a receipts directory into an [`Inventory`] (which counts before it judges), its
-//! journals one by one through [`journal::replay`], each file admitted by a [`budget::History`] before it is read, and what
+//! A reader goes this way: the names of a receipts directory into a [`stored::Inventory`] (which counts before it judges),
+//! its journals one by one through [`journal::replay`], each file admitted by a [`budget::History`] before it is read, and what
 //! is on disk compared by [`attempt::live_check`].
 //!
 //! # What the specification leaves open, and the choice made
@@ -46,7 +46,7 @@ pub use crate::agent::placeholder;
 pub use budget::Budget;
 pub use continuation::{Continuation, List};
 pub use journal::{Journal, Replay, Subject};
-pub use names::{Inventory, Key, Name, Names, State};
+pub use names::{Key, Name, Names, State};
 pub use outcome::{NativeOutcome, Outcome, Retained, Why};
 pub use place::{OwnerPaths, Scope, SessionsRoot};
 pub use receipt::{Identity, Progress, Receipt, Target};

@@ -1,7 +1,6 @@
 //! Names of retirement receipts (spec 03 §2, §11.2).
 
-use super::{Budget, Refusal, place};
-use crate::agent::budget::Exhausted;
+use super::{Refusal, place};
 use crate::agent::owner_evidence::sha256_hex;
 use crate::json::spelling::{hex64, is_hex64};
 use crate::json::{JsStr, JsString};
@@ -188,71 +187,6 @@ impl Names {
     }
 }
 
-/// The `gc-retirement-` names of a whole receipts directory, 48 bytes each, to be replayed journal by journal.
-///
-/// The count comes before any name or type is judged: a directory of too many malformed names is full, not corrupt.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Inventory {
-    /// Entries that begin `gc-retirement-`.
-    pub entries: Budget,
-    found: Vec<(Key, State)>,
-    odd_attempts: Vec<Key>,
-    corrupt: bool,
-}
-
-impl Default for Inventory {
-    fn default() -> Self {
-        Inventory { entries: super::budget::scope_entries(), found: Vec::new(), odd_attempts: Vec::new(), corrupt: false }
-    }
-}
-
-impl Inventory {
-    /// Takes one directory entry; other names than `gc-retirement-…` are ignored.
-    ///
-    /// # Errors
-    /// When there are more than 50,000; nothing more need be read then.
-    pub fn add(&mut self, name: &[u8], regular: bool) -> Result<(), Exhausted> {
-        let name = Name::parse(name);
-        if name != Name::Foreign {
-            self.entries.charge(1)?;
-            self.corrupt |= !regular || !name.fits_directory();
-        }
-        match name {
-            Name::Receipt(key, state) => self.found.push((key, state)),
-            Name::OddAttempt(key) => self.odd_attempts.push(key),
-            Name::Malformed(_) | Name::Nobody | Name::Foreign => {}
-        }
-        Ok(())
-    }
-    /// The journals by key, once every name is known to be well formed and a regular file's. Deterministic: the order of
-    /// the directory is gone.
-    ///
-    /// # Errors
-    /// [`Refusal::ContinuationCorrupt`] for one that is not.
-    pub fn journals(&mut self) -> Result<impl Iterator<Item = (Key, Names)> + '_, Refusal> {
-        if self.corrupt {
-            return Err(Refusal::ContinuationCorrupt);
-        }
-        self.found.sort_unstable();
-        self.odd_attempts.sort_unstable();
-        let odd = &self.odd_attempts;
-        let lonely = odd.chunk_by(|a, b| a == b).filter_map(|group| group.first()).filter(|key| !has(&self.found, **key));
-        let lonely: Vec<Key> = lonely.copied().collect();
-        let journals = self.found.chunk_by(|(a, _), (b, _)| a == b).filter_map(move |group| {
-            let (key, _) = group.first()?;
-            let states = group.iter().map(|(_, state)| *state).collect();
-            Some((*key, Names { states, corrupt: false, odd_attempt: odd.binary_search(key).is_ok() }))
-        });
-        Ok(journals.chain(lonely.into_iter().map(|key| (key, Names { odd_attempt: true, ..Names::default() }))))
-    }
-}
-
-/// Whether the sorted list holds a state of this key.
-fn has(found: &[(Key, State)], key: Key) -> bool {
-    let at = found.partition_point(|(of, _)| *of < key);
-    found.get(at).is_some_and(|(of, _)| *of == key)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -341,44 +275,6 @@ mod tests {
             let ours = Name::parse(name.as_bytes());
             assert_eq!(retirement, ours != Name::Foreign && ours.fits_directory(), "{name}");
         }
-    }
-    #[test]
-    fn an_inventory_groups_a_directory_by_transcript() {
-        let other = Key([7; 32]);
-        let mut inventory = Inventory::default();
-        let odd = format!("{}owner_pending-000000001.json", key().prefix());
-        for name in [key().name(State::OwnerPending(2)), odd, other.name(State::Prepared), "x.json".to_owned(), key().name(State::Prepared)]
-        {
-            inventory.add(name.as_bytes(), true).unwrap();
-        }
-        assert_eq!(inventory.entries.used, 4);
-        let journals: Vec<_> = inventory.journals().unwrap().collect();
-        assert_eq!(journals.len(), 2);
-        assert_eq!((journals[0].0, journals[0].1.states()), (other, &[State::Prepared][..]));
-        assert_eq!(journals[1].1.states(), [State::Prepared, State::OwnerPending(2)]);
-        assert!(journals[1].1.have_odd_attempt() && !journals[0].1.have_odd_attempt());
-    }
-    #[test]
-    fn a_lonely_odd_attempt_is_a_journal_too() {
-        let mut inventory = Inventory::default();
-        let odd = format!("{}owner_pending-000000001.json", key().prefix());
-        inventory.add(odd.as_bytes(), true).unwrap();
-        let journals: Vec<_> = inventory.journals().unwrap().collect();
-        assert!(journals.len() == 1 && journals[0].0 == key() && !journals[0].1.is_empty());
-    }
-    #[test]
-    fn a_bad_name_or_type_fails_the_directory_and_a_full_one_is_full_first() {
-        for (name, regular) in
-            [(key().name(State::Prepared), false), ("gc-retirement-x".to_owned(), true), (format!("{}done.json", key().prefix()), true)]
-        {
-            let mut inventory = Inventory::default();
-            inventory.add(name.as_bytes(), regular).unwrap();
-            assert_eq!(inventory.journals().err(), Some(Refusal::ContinuationCorrupt), "{name}");
-        }
-        let mut inventory = Inventory::default();
-        let admitted = (0..50_001).take_while(|n| inventory.add(format!("gc-retirement-{n}").as_bytes(), true).is_ok()).count();
-        assert_eq!(admitted, 50_000);
-        assert_eq!(inventory.entries.refused_at, Some(50_001));
     }
     #[test]
     fn the_scope_lease_has_one_name() {
