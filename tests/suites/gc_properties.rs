@@ -5,8 +5,8 @@ use gjc_fsck::agent::record::NodeKind;
 use gjc_fsck::gc::continuation::is_within;
 use gjc_fsck::gc::journal::replay;
 use gjc_fsck::gc::{
-    Continuation, Identity, Journal, Key, List, Names, NativeOutcome, Progress, Receipt, Refusal, Retained, Scope, SessionsRoot,
-    State, Subject, Target, Why, receipt,
+    Continuation, Identity, Journal, Key, List, Names, NativeOutcome, Progress, Receipt, Refusal, Retained, Scope, SessionsRoot, State,
+    Subject, Target, Why, receipt,
 };
 use gjc_fsck::json::{JsStr, JsString, Tape};
 use proptest::prelude::*;
