@@ -3,7 +3,7 @@
 //! The directory is read once; blobs are hashed when they are first asked for, each at most once per run.
 
 use super::walk::{self, Limits, Listing, Object};
-use crate::fsys::{Bound, Error, Fs, Kind, capture, hash_file};
+use crate::fsys::{Bound, Errno, Error, Fs, Kind, capture, hash_file};
 use crate::transcript::blobs::{BlobSource, Stored, is_name};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -50,8 +50,8 @@ pub struct Store<'a> {
     path: PathBuf,
     /// None: there is no such directory.
     listing: Option<Listing>,
-    /// Whether each object of the listing has the hash that its name says; set when it was hashed.
-    intact: Vec<OnceLock<Option<bool>>>,
+    /// Whether each object of the listing has the hash that its name says, or why it could not be read; set when it was hashed.
+    intact: Vec<OnceLock<Option<Result<bool, Errno>>>>,
     hashing: bool,
 }
 
@@ -86,13 +86,22 @@ impl<'a> Store<'a> {
     }
     /// Whether an object of the listing has the hash that its name says; none when it could not be read or hashing is off.
     pub fn is_intact(&self, index: usize) -> Option<bool> {
+        self.hashed(index)?.ok()
+    }
+    /// Why a blob could not be hashed; none when it was, or was not to be.
+    pub fn unread(&self, name: &str) -> Option<Error> {
+        let (index, _) = self.find(name)?;
+        let errno = self.hashed(index)?.err()?;
+        Some(Error { op: "read", path: self.path_of(name), errno })
+    }
+    fn hashed(&self, index: usize) -> Option<Result<bool, Errno>> {
         let (object, slot) = (self.objects().get(index)?, self.intact.get(index)?);
         *slot.get_or_init(|| {
             if !self.hashing || object.meta.kind != Kind::File {
                 return None;
             }
-            let (hash, _) = hash_file(self.fs, &self.path.join(&object.name)).ok()?;
-            Some(data_encoding::HEXLOWER.encode(&hash).as_bytes() == object.bytes())
+            let hashed = hash_file(self.fs, &self.path.join(&object.name));
+            Some(hashed.map(|(hash, _)| data_encoding::HEXLOWER.encode(&hash).as_bytes() == object.bytes()).map_err(|error| error.errno))
         })
     }
     fn find(&self, name: &str) -> Option<(usize, &Object)> {

@@ -5,7 +5,7 @@ use crate::agent::blobs::{BlobName, GRACE_NS, Store, blob_name};
 use crate::check::operational;
 use crate::check::run::Site;
 use crate::finding::{Collected, Finding, Sink};
-use crate::fsys::Kind;
+use crate::fsys::{Errno, Kind};
 use crate::transcript::blobs::BlobSource;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -41,10 +41,22 @@ impl References {
 pub fn judge_referenced(site: &Site<'_>, store: &Store<'_>, references: &References, sink: &mut dyn Sink) {
     for hash in references.scanned.union(&references.elsewhere) {
         let name = data_encoding::HEXLOWER.encode(hash);
+        unread(site, store, &name, sink);
         if store.intact(&name) == Some(false) {
             let place = site.place(&store.path_of(&name));
             sink.push(Finding::new(&codes::BLOB_HASH_MISMATCH, place, "The SHA-256 of the bytes is not the name."));
         }
+    }
+}
+
+/// A blob that was to be hashed and could not be read.
+fn unread(site: &Site<'_>, store: &Store<'_>, name: &str, sink: &mut dyn Sink) {
+    match store.unread(name) {
+        Some(error) if matches!(error.errno, Errno::NOENT | Errno::LOOP) => {
+            operational::changed(site, &error.path, "it vanished or was replaced while the store was read", sink);
+        }
+        Some(error) => operational::unreadable(site, &error, sink),
+        None => {}
     }
 }
 
@@ -98,6 +110,9 @@ fn judge_object(
 ) {
     let Some((listing, object)) = store.listing().and_then(|listing| Some((listing, listing.objects.get(index)?))) else { return };
     let path = listing.path_of(object);
+    if let BlobName::Blob(hash) = blob_name(object.bytes()) {
+        unread(site, store, hash, sink);
+    }
     let mut push = |code, message: String| sink.push(Finding::new(code, site.place(&path), message));
     let age_ns = site.now_ns - object.meta.mtime_ns;
     match blob_name(object.bytes()) {

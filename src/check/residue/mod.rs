@@ -329,14 +329,22 @@ pub fn owners(site: &Site<'_>, path: &Path, sink: &mut dyn Sink) {
         Ok(owners) => owners,
         Err(error) => return super::operational::unreadable(site, &error, sink),
     };
+    for trouble in &owners.troubles {
+        super::operational::trouble(site, trouble, sink);
+    }
     for owner in &owners.objects {
         let below = owners.path_of(owner);
         let mut names = u64::from(is_residue(owner.bytes()) || owner.bytes().ends_with(b".removing"));
         if owner.meta.kind == Kind::Directory {
             let enter = |_: &Listing, _: &Object| true;
-            let count = |listing: Listing| names += listing.objects.iter().filter(|object| is_residue(object.bytes())).count() as u64;
-            for trouble in walk::tree(site.fs, &below, &site.limits, enter, count) {
-                super::operational::trouble(site, &trouble, sink);
+            let mut troubles = Vec::new();
+            let count = |listing: Listing| {
+                names += listing.objects.iter().filter(|object| is_residue(object.bytes())).count() as u64;
+                troubles.extend(listing.troubles);
+            };
+            let more = walk::tree(site.fs, &below, &site.limits, enter, count);
+            for trouble in troubles.iter().chain(&more) {
+                super::operational::trouble(site, trouble, sink);
             }
         }
         if names > 0 {
