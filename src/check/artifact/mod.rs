@@ -29,7 +29,12 @@ pub fn check(site: &Site<'_>, directory: &Listing, sink: &mut dyn Sink) {
         let path = directory.path_of(object);
         if transcript_of(directory, object).is_some() && !layout::is_transcript_name(name) {
             tree(site, &path, sink);
-        } else if object.meta.kind == Kind::Directory && !name.starts_with(b".") && !layout::is_transcript_name(name) {
+        } else if object.meta.kind == Kind::Directory
+            && !name.starts_with(b".")
+            && !layout::is_transcript_name(name)
+            // Where not every name could be looked at, none is proven absent.
+            && directory.is_complete()
+        {
             if crate::agent::residue::parse(name).is_none() {
                 let message = "No transcript of this name stands beside the directory.";
                 sink.push(Finding::new(&codes::ARTIFACT_ORPHAN_DIRECTORY, site.place(&path), message));

@@ -12,7 +12,7 @@ use crate::agent::sidecar::{self, Stale};
 use crate::agent::walk::{self, Listing, Object};
 use crate::finding::{Code, Finding, Sink};
 use crate::fsys::host::{Liveness, Signal};
-use crate::fsys::{Bound, Kind, Meta};
+use crate::fsys::{Bound, Errno, Kind, Meta};
 use crate::gc::owner::MANIFEST;
 use crate::json::View;
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,7 +73,10 @@ pub fn directory(site: &Site<'_>, listing: &Listing, place: Place, completed: &B
                     push(&codes::STAGING_RESIDUE, format!("Unpublished bytes of an interrupted write: {bytes} bytes, {}.", old(age)), sink);
                 }
             }
-            Some(Residue::Backup { primary }) if place != Place::Agent => backup(site, listing, object, primary, place, sink),
+            // Where not every name could be looked at, no primary is proven absent.
+            Some(Residue::Backup { primary }) if place != Place::Agent && listing.is_complete() => {
+                backup(site, listing, object, primary, place, sink)
+            }
             Some(Residue::Delete { owner, .. }) => {
                 let bytes = bytes_below(site, &path, object);
                 // The disk pass of 0.15 leaves no tombstone, so nothing can name its scrubbed remains.
@@ -298,20 +301,30 @@ fn sidecar(site: &Site<'_>, directory: &Path, stem: &str, transcript: (&Path, &M
     /// A longer tail is not looked at: the commit record is judged alone.
     const TAIL_BYTES: u64 = 32 << 20;
     let path = |part: &str| directory.join(format!("{stem}{part}"));
-    let is_file = |part: &str| site.fs.lstat(&path(part)).is_ok_and(|meta| meta.kind == Kind::File);
+    let mut is_file = |part: &str| match site.fs.lstat(&path(part)) {
+        Ok(meta) => Some(meta.kind == Kind::File),
+        Err(error) if matches!(error.errno, Errno::NOENT | Errno::NOTDIR) => Some(false),
+        Err(error) => {
+            super::operational::unreadable(site, &error, sink);
+            None
+        }
+    };
+    let (Some(commit), Some(tail), Some(index)) = (is_file(sidecar::COMMIT), is_file(sidecar::TAIL), is_file(sidecar::INDEX)) else {
+        return;
+    };
     let read = |part: &str, most: u64, sink: &mut dyn Sink| record::bytes(site, &path(part), Bound::Ceiling(most), sink);
-    let judged = if is_file(sidecar::COMMIT) {
+    let judged = if commit {
         match read(sidecar::COMMIT, sidecar::COMMIT_BYTES, sink) {
             Err(size) => Err(Stale::CommitTooLarge(size)),
             // It was told why it could not be read.
             Ok(None) => return,
             Ok(Some(commit)) => {
-                let tail = if is_file(sidecar::TAIL) { read(sidecar::TAIL, TAIL_BYTES, sink).ok().flatten() } else { None };
+                let tail = if tail { read(sidecar::TAIL, TAIL_BYTES, sink).ok().flatten() } else { None };
                 let tail = tail.map(|tail| tail.bytes);
                 sidecar::judge(&commit.bytes, tail.as_deref(), transcript.1, site.assumed_root.is_some())
             }
         }
-    } else if is_file(sidecar::TAIL) || is_file(sidecar::INDEX) {
+    } else if tail || index {
         Err(Stale::Uncommitted)
     } else {
         return;
