@@ -338,3 +338,54 @@ mod lines_and_strings {
         pair(&["string_over_limit"], &of(500_001), &of(500_000));
     }
 }
+
+mod in_the_managed_root {
+    //! What lies in a legacy directory is opened as a copy, and a copy is published with 134,217,728 bytes at most.
+
+    use super::*;
+    use gjc_fsck::agent::identity::{Identity, Platform};
+    use gjc_fsck::agent::legacy::Surroundings;
+    use gjc_fsck::agent::predict::{self, Policy};
+    use gjc_fsck::agent::world::World;
+    use gjc_fsck::corpus::clean;
+    use gjc_fsck::fsys::Memory;
+    use gjc_fsck::fsys::host::Nowhere;
+    use std::path::Path;
+
+    /// What opening the one legacy transcript of so many bytes comes to.
+    fn opened(bytes: u64) -> Result<(), (String, String)> {
+        let identity = Identity { platform: Platform::Posix, canonical_path: "/ws".into() };
+        let fs = Memory::new();
+        fs.directory("/ws");
+        fs.plant(&format!("/a/sessions/{}", identity.directory_name()), &clean::scope(&identity, []));
+        let mut text = clean::transcript("s2", "/ws", "").into_bytes();
+        text.resize(usize::try_from(bytes).unwrap(), b'\n');
+        fs.file("/a/sessions/--ws--/2026-01-01T00-00-00-000Z_s2.jsonl", &text);
+        let world = World {
+            fs: &fs,
+            host: &Nowhere,
+            now_ms: 0,
+            uid: 1000,
+            release: Release::V0_17,
+            current_dir: "/".into(),
+            agent_dir: "/a".into(),
+            sessions_root: "/a/sessions".into(),
+            around: Surroundings::default(),
+            is_copy: false,
+        };
+        let scope = predict::resolve(&world, Path::new("/ws")).unwrap();
+        let listing = predict::list(&world, &scope).unwrap();
+        let [listed] = listing.owned.as_slice() else { panic!("{listing:?}") };
+        predict::open(&world, &scope, &listed.candidate, Policy::CopyRetain)
+            .map(|_| ())
+            .map_err(|refused| (refused.code.to_owned(), refused.detail))
+    }
+
+    #[test]
+    fn a_legacy_transcript_above_the_cap_cannot_be_migrated() {
+        let (code, detail) = opened(FILE_CAP + 1).unwrap_err();
+        assert_eq!(code, "managed_storage_unsupported");
+        assert!(detail.starts_with("content_too_large: "), "{detail}");
+        assert_eq!(opened(FILE_CAP), Ok(()), "near miss");
+    }
+}
