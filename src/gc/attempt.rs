@@ -40,6 +40,24 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Every reason, a native failure without its code.
+    pub const ALL: [Reason; 14] = [
+        Reason::NamespaceUnverified,
+        Reason::ParentUnavailable,
+        Reason::ParentIdentityChanged,
+        Reason::WriterNotQuiescent,
+        Reason::RetainedTreeUnavailable,
+        Reason::ChangedSinceCapture,
+        Reason::IdentityUnverified,
+        Reason::RootNotFoundOrUnverified,
+        Reason::NativeRemovalUncertain,
+        Reason::ParentIdentityChangedAfterRemoval,
+        Reason::RetainedStateUnrecognized,
+        Reason::RetainedStateUnverified,
+        Reason::SuccessRetainedAuthority,
+        Reason::NativeRemoval(None),
+    ];
+
     /// The text of `reason`.
     pub fn text(&self) -> JsString {
         let text = match self {

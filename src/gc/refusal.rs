@@ -12,6 +12,9 @@ macro_rules! refusals {
         }
 
         impl Refusal {
+            /// Every refusal.
+            pub const ALL: &[Refusal] = &[$(Refusal::$name,)*];
+
             /// gjc's token.
             pub const fn token(self) -> &'static str {
                 match self {

@@ -155,6 +155,31 @@ pub static WORDS: &[Word] = &[
         &["gc_retirement_pending"],
     ),
     word(
+        "task_artifact_owner_identity_unverified",
+        "The manifest or the directory of an artifact owner is not the recorded one.",
+        &["task_artifact_owner_identity_mismatch"],
+    ),
+    word(
+        "task_artifact_owner_parent_identity_changed_after_removal",
+        "The directory of artifact owners became another one during a removal.",
+        &["task_artifact_owner_parent_identity_mismatch"],
+    ),
+    word(
+        "task_artifact_owner_native_retained_state_unrecognized",
+        "A removal left something behind under a name that gjc does not know.",
+        &["gc_retirement_pending"],
+    ),
+    word(
+        "task_artifact_owner_native_retained_state_unverified",
+        "What a removal left of an artifact owner is more than the recorded tree.",
+        &["task_artifact_owner_retained_tree_mismatch"],
+    ),
+    word(
+        "task_artifact_owner_native_success_retained_authority",
+        "A removal said that it succeeded, and something of the artifact owner is still there.",
+        &["task_artifact_owner_physical_retirement_unverified"],
+    ),
+    word(
         "task_artifact_owner_root_mismatch",
         "A session names an artifact owner of another sessions directory.",
         &["task_artifact_owner_locator_invalid"],
@@ -224,6 +249,15 @@ mod tests {
             assert!(names.insert(word.name), "{} twice", word.name);
             assert!(check::code(word.name).is_none(), "{} is a code", word.name);
             assert!(word.meaning.ends_with('.'), "{}", word.name);
+        }
+    }
+
+    #[test]
+    fn what_gjc_says_of_a_retirement_can_be_explained() {
+        let reasons = crate::gc::attempt::Reason::ALL.map(|reason| reason.text().to_string());
+        let refusals = crate::gc::Refusal::ALL.iter().map(|refusal| refusal.token().to_owned());
+        for token in reasons.into_iter().chain(refusals) {
+            assert!(check::code(&token).is_some() || word_named(&token).is_some(), "{token}");
         }
     }
 
