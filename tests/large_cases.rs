@@ -357,7 +357,7 @@ mod in_the_managed_root {
         let identity = Identity { platform: Platform::Posix, canonical_path: "/ws".into() };
         let fs = Memory::new();
         fs.directory("/ws");
-        fs.plant(&format!("/a/sessions/{}", identity.directory_name()), &clean::scope(&identity, []));
+        fs.plant(format!("/a/sessions/{}", identity.directory_name()), &clean::scope(&identity, []));
         let mut text = clean::transcript("s2", "/ws", "").into_bytes();
         text.resize(usize::try_from(bytes).unwrap(), b'\n');
         fs.file("/a/sessions/--ws--/2026-01-01T00-00-00-000Z_s2.jsonl", &text);
