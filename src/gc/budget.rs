@@ -77,9 +77,7 @@ impl History {
     /// # Errors
     /// [`Refusal::JournalCapacityExceeded`] or [`Refusal::ReceiptCapacityExceeded`].
     pub fn project(&self, size: u64, scope_entries: &Budget) -> Result<(), Refusal> {
-        let full = !scope_entries.admits(1) || !self.files.admits(1);
-        // A candidate that is too large for any receipt has its own token as long as the history has room for a receipt.
-        if full || !self.bytes.admits(size.min(MAX_RECEIPT_BYTES)) {
+        if !scope_entries.admits(1) || !self.files.admits(1) || !self.bytes.admits(size) {
             return Err(Refusal::JournalCapacityExceeded);
         }
         if size > MAX_RECEIPT_BYTES { Err(Refusal::ReceiptCapacityExceeded) } else { Ok(()) }
@@ -134,7 +132,10 @@ mod tests {
         assert_eq!(history.project(MAX_RECEIPT_BYTES, &scope(1).unwrap()), Ok(()));
         assert_eq!(history.project(MAX_RECEIPT_BYTES + 1, &scope(1).unwrap()), Err(Refusal::ReceiptCapacityExceeded));
         let full = stored(8, MAX_RECEIPT_BYTES).unwrap();
+        assert_eq!(full.project(0, &scope(8).unwrap()), Ok(()));
         assert_eq!(full.project(1, &scope(8).unwrap()), Err(Refusal::JournalCapacityExceeded));
+        // Both bounds at once: the history is told.
+        assert_eq!(history.project(MAX_HISTORY_BYTES, &scope(1).unwrap()), Err(Refusal::JournalCapacityExceeded));
     }
     #[test]
     fn appends_left_is_what_binds_first() {
