@@ -1,0 +1,59 @@
+//! `quota [PATH]`: how much of each of gjc's limits is used, and what is left.
+
+use super::check::{observed, options, target};
+use super::options::Format;
+use super::{Console, Failure, Status};
+use crate::check::run::{Depth, Target};
+use crate::finding::Severity;
+use crate::fsys::Real;
+use crate::render::human::Layout;
+use crate::render::quota as page;
+use crate::report::quota::quota;
+use std::path::PathBuf;
+
+/// Arguments of `quota`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Exit status: 0 when everything is within its limit, 2 when a limit is passed (that is no damage), \
+8 when something could not be read: what it uses is then not in the answer.")]
+pub struct Args {
+    /// Agent directory, scope, folder of transcripts, or transcript (default: the user's agent directory)
+    #[arg(value_name = "PATH")]
+    pub path: Option<PathBuf>,
+}
+
+/// Prints the gauges.
+///
+/// # Errors
+/// No agent directory can be named.
+pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
+    let target = match &args.path {
+        Some(path) => target(path),
+        None => Target::Agent(console.environment.location(&Real).map_err(|error| Failure::Operational(error.to_string()))?),
+    };
+    let run = observed(vec![target], &options(Depth::Connectivity, console), console);
+    // What could not be read is said by the check; here it only matters that the answer is not whole.
+    let unread: Vec<String> = run
+        .findings
+        .iter()
+        .filter(|finding| finding.code.area == "operational" && finding.code.severity == Severity::Error)
+        .map(|finding| format!("{}: {}", finding.place.path, finding.message))
+        .collect();
+    let answer = quota(&run.gauges, console.options.gjc, run.root);
+    let exceeded = answer.measures.iter().flat_map(|measure| &measure.readings).any(|reading| reading.exceeded);
+    for unread in &unread {
+        console.note(unread);
+    }
+    let layout = Layout { colour: console.colour(), width: console.environment.width, quiet: console.options.quiet };
+    let format = console.options.format;
+    let out = console.out();
+    match format {
+        Format::Human => out.write_all(page::text(&answer, layout).as_bytes())?,
+        Format::Concise => out.write_all(page::concise(&answer).as_bytes())?,
+        Format::Json => {
+            serde_json::to_writer_pretty(&mut *out, &answer).map_err(std::io::Error::from)?;
+            writeln!(out)?;
+        }
+    }
+    let status = if exceeded { Status::INCONCLUSIVE } else { Status::CLEAN };
+    Ok(if unread.is_empty() { status } else { status | Status::OPERATIONAL })
+}
