@@ -16,7 +16,7 @@ use crate::agent::migration_receipt as receipt_names;
 use crate::agent::record::spells;
 use crate::agent::residue::{self, Residue};
 use crate::agent::walk::{self, Listing, Scope, show};
-use crate::finding::{Common, Finding, Gauge, Outcome, Severity, Sink};
+use crate::finding::{Common, Finding, Outcome, Severity, Sink};
 use crate::fsys::Kind;
 use crate::json::{JsString, Value, View};
 use rayon::prelude::*;
@@ -373,7 +373,7 @@ fn legacy_directories(site: &Site<'_>, root: &Listing, sink: &mut dyn Sink) -> V
     names.sort_by(|a, b| by_utf16(a, b));
     let (used, limit) = (names.len() as u64, MAX_UNKNOWN_DIRECTORIES as u64);
     if used > 0 {
-        sink.gauge(Gauge { name: "legacy_directories", path: site.name(&root.path), used, limit, unit: "directories" });
+        sink.gauge(quota::LEGACY_DIRECTORIES.gauge(site.name(&root.path), used));
     }
     if used > limit {
         let message = format!("{used} legacy directories; a listing visits {limit} of those that it does not know by name.");
@@ -582,10 +582,10 @@ pub fn size(site: &Site<'_>, scope: &Scope, sink: &mut dyn Sink) {
         },
     );
     let path = || site.name(&scope.directory.path);
-    sink.gauge(Gauge { name: "scope_bytes", path: path(), used: bytes, limit: SCOPE_BYTES, unit: "bytes" });
+    sink.gauge(quota::SCOPE_BYTES.gauge(path(), bytes));
     let protocol: u64 =
         [&scope.locks, &scope.receipts, &scope.tombstones].into_iter().flatten().map(|role| role.objects.len() as u64).sum();
-    sink.gauge(Gauge { name: "protocol_entries", path: path(), used: protocol, limit: 50_000, unit: "entries" });
+    sink.gauge(quota::PROTOCOL_ENTRIES.gauge(path(), protocol));
     let place = || site.place(&scope.directory.path);
     if bytes > SCOPE_BYTES {
         let message =

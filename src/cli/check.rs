@@ -79,7 +79,7 @@ fn meant_command(path: &Path, base: &Path) -> Option<String> {
     (alike(&best) >= 0.7).then_some(best)
 }
 
-fn target(path: &Path) -> Target {
+pub(super) fn target(path: &Path) -> Target {
     if path == Path::new("-") { Target::Stream(Box::new(io::stdin())) } else { Target::Path(path.to_owned()) }
 }
 

@@ -4,7 +4,7 @@ use super::list::{named, no_agent_directory};
 use super::options::Format;
 use super::{Console, Failure, Status};
 use crate::agent::locate::Part;
-use crate::finding::Release;
+use crate::finding::Difference;
 use crate::fsys::host::ThisHost;
 use crate::fsys::{Fs, Real};
 use crate::gc::survey::{Survey, survey};
@@ -27,7 +27,7 @@ pub struct Args {
 /// # Errors
 /// No home can be trusted, there is no agent directory, PATH is neither, or the release asked for has no such journals.
 pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
-    if console.options.gjc == Release::V0_15 {
+    if !Difference::Retirement.in_effect(console.options.gjc) {
         return Err(Failure::Usage("gjc 0.15 keeps no retirement journals; ask for --gjc 0.17".into()));
     }
     let part = args.path.as_deref().map(|path| named(path, console)).transpose()?;

@@ -17,6 +17,7 @@ pub mod gc;
 pub mod list;
 pub mod migrate;
 pub mod options;
+pub mod quota;
 pub mod records;
 pub mod replay;
 pub mod schema;
@@ -79,6 +80,8 @@ pub enum Command {
     Why(why::Args),
     /// Show the retirement journals: how far each is, what it holds, whether gjc would read it
     Gc(gc::Args),
+    /// Show how much of each of gjc's limits is used, and what is left
+    Quota(quota::Args),
     /// The reference session manager
     Session(session::Args),
     /// Print the JSON Schema of a form that gjc-fsck writes
@@ -104,6 +107,7 @@ pub fn dispatch(command: &Command, console: &mut Console) -> Result<Status, Fail
         Command::List(args) => list::run(args, console),
         Command::Why(args) => why::run(args, console),
         Command::Gc(args) => gc::run(args, console),
+        Command::Quota(args) => quota::run(args, console),
         Command::Session(args) => session::run(args, console),
         Command::Schema(args) => schema::run(args, console),
     }

@@ -20,6 +20,10 @@ pub enum Name {
     Report,
     /// The list that `codes --format json` writes
     Codes,
+    /// The journals that `gc --format json` writes
+    Gc,
+    /// The readings that `quota --format json` writes
+    Quota,
 }
 
 /// Prints a schema.
@@ -30,6 +34,8 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let schema = match args.name {
         Name::Report => report::schema(),
         Name::Codes => report::reference::schema(),
+        Name::Gc => schemars::schema_for!(crate::gc::survey::Survey),
+        Name::Quota => report::quota::schema(),
     };
     let out = console.out();
     serde_json::to_writer_pretty(&mut *out, &schema).map_err(io::Error::from)?;

@@ -235,6 +235,16 @@ pub struct Gauge {
     pub unit: &'static str,
 }
 
+impl Gauge {
+    /// Used share of the limit in whole per cent, rounded down; above 100 when the limit is passed.
+    pub fn percent(&self) -> u64 {
+        if self.limit == 0 {
+            return 0;
+        }
+        u64::try_from(u128::from(self.used) * 100 / u128::from(self.limit)).unwrap_or(u64::MAX)
+    }
+}
+
 /// The exact answer of a reader: nearly always one of gjc's fixed words, of which a hundred thousand transcripts need no copies.
 pub type Answer = Cow<'static, str>;
 

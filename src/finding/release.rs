@@ -299,6 +299,15 @@ differences! {
         known: Known::Read,
         cases: &[Case::Input("a_pending_record_of_more_than_64_mib")],
     }
+    /// Retirement of owners: journals, owners and their quotas.
+    Retirement {
+        name: "retirement",
+        before: "There are no retirement journals and no owners of task artifacts; a `gc-retirement-` name is a foreign one.",
+        after: "`receipts/` holds retirement journals, and their rules and quotas apply.",
+        section: "03 §0, §2, §14",
+        known: Known::Read,
+        cases: &[Case::Input("a_name_of_a_retirement_receipt")],
+    }
     /// The members of a `completed` record.
     ClosedCompletedRecord {
         name: "cleanup_completed_members",

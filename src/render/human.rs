@@ -272,7 +272,7 @@ impl<'a> Page<'a> {
     }
 
     fn gauges(&mut self) {
-        let (near, calm): (Vec<&Gauge>, Vec<&Gauge>) = self.report.gauges.iter().partition(|gauge| percent(gauge) >= NEAR_PERCENT);
+        let (near, calm): (Vec<&Gauge>, Vec<&Gauge>) = self.report.gauges.iter().partition(|gauge| gauge.percent() >= NEAR_PERCENT);
         if near.is_empty() {
             if !calm.is_empty() {
                 let text = match calm.len() {
@@ -285,14 +285,14 @@ impl<'a> Page<'a> {
             return;
         }
         let mut near = near;
-        near.sort_by(|a, b| percent(b).cmp(&percent(a)).then_with(|| (a.name, &a.path).cmp(&(b.name, &b.path))));
+        near.sort_by(|a, b| b.percent().cmp(&a.percent()).then_with(|| (a.name, &a.path).cmp(&(b.name, &b.path))));
         self.title(&self.palette.strong("Nearly full"));
         for gauge in near.iter().take(BARS) {
-            let bar = bar(percent(gauge));
-            let bar = if percent(gauge) >= 100 { self.palette.aside(&bar) } else { self.palette.severity(Severity::Warning, &bar) };
+            let bar = bar(gauge.percent());
+            let bar = if gauge.percent() >= 100 { self.palette.aside(&bar) } else { self.palette.severity(Severity::Warning, &bar) };
             let amount = format!("{} of {}", amount(gauge.used, gauge.unit), amount(gauge.limit, gauge.unit));
             let what = format!("{} {}", gauge.name.replace('_', " "), plain(&gauge.path));
-            self.line(&format!("  {bar} {:>4} %  {}\n{:23}{}", percent(gauge), amount, "", self.palette.faint(&what)));
+            self.line(&format!("  {bar} {:>4} %  {}\n{:23}{}", gauge.percent(), amount, "", self.palette.faint(&what)));
         }
         if near.len() > BARS {
             self.line(&format!("  and {} more", near.len() - BARS));
@@ -427,14 +427,6 @@ fn answer(transcript: &Transcript, error: bool) -> String {
     }
 }
 
-/// Used share of the limit, rounded down.
-pub(super) fn percent(gauge: &Gauge) -> u64 {
-    if gauge.limit == 0 {
-        return 0;
-    }
-    u64::try_from(u128::from(gauge.used) * 100 / u128::from(gauge.limit)).unwrap_or(u64::MAX)
-}
-
 /// Ten cells.
 pub(super) fn bar(percent: u64) -> String {
     let full = usize::try_from(percent / 10).unwrap_or(10).min(10);
@@ -482,7 +474,7 @@ mod tests {
     #[test]
     fn a_gauge_without_limit_or_above_it_does_not_break() {
         let gauge = |used, limit| Gauge { name: "x", path: "".into(), used, limit, unit: "bytes" };
-        assert_eq!(percent(&gauge(5, 0)), 0);
-        assert_eq!(percent(&gauge(u64::MAX, 1)), u64::MAX);
+        assert_eq!(gauge(5, 0).percent(), 0);
+        assert_eq!(gauge(u64::MAX, 1).percent(), u64::MAX);
     }
 }

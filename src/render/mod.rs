@@ -8,6 +8,7 @@ pub mod human;
 pub mod journals;
 pub mod json;
 pub mod list;
+pub mod quota;
 pub mod replay;
 pub mod style;
 pub mod tree;

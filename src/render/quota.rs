@@ -104,7 +104,7 @@ mod tests {
             RETIREMENT_ENTRIES.gauge(format!("{scope}/.gjc-managed-session-internal/receipts").into(), 45_002),
             SCOPE_BYTES.gauge(scope.into(), 600 << 20),
         ];
-        text(&quota(&gauges, Release::V0_17, "agent".into()), Layout { colour: false, width, quiet: false })
+        text(&quota(&gauges, Release::default(), "agent".into()), Layout { colour: false, width, quiet: false })
     }
 
     #[test]
@@ -113,7 +113,7 @@ mod tests {
     }
     #[test]
     fn nothing_measured_is_said() {
-        let none = quota(&[], Release::V0_17, "agent".into());
+        let none = quota(&[], Release::default(), "agent".into());
         assert_eq!(text(&none, Layout { colour: false, width: 80, quiet: false }), "nothing that has a limit was found\n");
         assert_eq!(concise(&none), "");
     }

@@ -6,6 +6,7 @@
 
 pub mod build;
 pub mod prose;
+pub mod quota;
 pub mod reference;
 pub mod releases;
 pub mod settings;

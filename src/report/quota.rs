@@ -34,8 +34,8 @@ pub struct Readings {
     pub limit: u64,
     /// Unit of limit, used and headroom.
     pub unit: &'static str,
-    /// From how many per cent on there is a warning.
-    pub near_percent: u64,
+    /// From how much on there is a warning.
+    pub near_from: u64,
     /// What gjc does above the limit.
     pub above: &'static str,
     /// Section of the specification.
@@ -66,15 +66,16 @@ pub struct Reading {
 pub fn quota(gauges: &[Gauge], release: Release, root: String) -> Quota {
     let mut measures: Vec<Readings> = Vec::new();
     for measure in MEASURES.iter().copied().filter(|measure| measure.holds_in(release)) {
-        let mut readings: Vec<Reading> = gauges.iter().filter(|gauge| gauge.name == measure.name).map(|gauge| reading(measure, gauge)).collect();
+        let mut readings: Vec<Reading> =
+            gauges.iter().filter(|gauge| gauge.name == measure.name).map(|gauge| reading(measure, gauge)).collect();
         readings.sort_by(|a, b| b.used.cmp(&a.used).then_with(|| a.path.cmp(&b.path)));
         if readings.is_empty() {
             continue;
         }
         let Measure { name, counts, limit, unit, near, above, section, .. } = *measure;
-        measures.push(Readings { name, counts, limit, unit, near_percent: near, above, section, readings });
+        measures.push(Readings { name, counts, limit, unit, near_from: near, above, section, readings });
     }
-    Quota { schema: SCHEMA, release: release.name(), root, measures }
+    Quota { schema: SCHEMA, release: release.text(), root, measures }
 }
 
 fn reading(measure: &Measure, gauge: &Gauge) -> Reading {
@@ -105,11 +106,11 @@ mod tests {
             TRANSCRIPT_BYTES.gauge("t".into(), 1),
             RETIREMENT_ENTRIES.gauge("a".into(), 50_001),
         ];
-        let all = quota(&gauges, Release::V0_17, "r".into());
+        let all = quota(&gauges, Release::default(), "r".into());
         assert_eq!(all.measures.iter().map(|measure| measure.name).collect::<Vec<_>>(), ["transcript_bytes", "retirement_entries"]);
         let [full, near] = &all.measures[1].readings[..] else { panic!("two readings") };
         assert_eq!((&*full.path, full.percent, full.headroom, full.near, full.exceeded), ("a", 100, 0, true, true));
         assert_eq!((&*near.path, near.percent, near.headroom, near.near, near.exceeded), ("b", 90, 5_000, true, false));
-        assert_eq!(quota(&gauges, Release::V0_15, "r".into()).measures.len(), 1);
+        assert_eq!(quota(&gauges, Release::ALL[0], "r".into()).measures.len(), 1);
     }
 }

@@ -5,8 +5,9 @@
 
 use gjc_fsck::check;
 use gjc_fsck::finding::{Finding, Gauge, Outcome, Place};
+use gjc_fsck::gc::survey::Survey;
 use gjc_fsck::report::reference::{self, CodeEntry};
-use gjc_fsck::report::{self, Audit, CheckedFor, Settings, UserReason, build, releases};
+use gjc_fsck::report::{self, Audit, CheckedFor, Settings, UserReason, build, quota, releases};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -42,6 +43,16 @@ fn the_schema_of_the_report_is_current() {
 #[test]
 fn the_schema_of_the_codes_is_current() {
     matches_the_committed_file("schemas/codes.schema.json", &pretty(&reference::schema()));
+}
+
+#[test]
+fn the_schema_of_the_journals_is_current() {
+    matches_the_committed_file("schemas/gc.schema.json", &pretty(&schemars::schema_for!(Survey)));
+}
+
+#[test]
+fn the_schema_of_the_quotas_is_current() {
+    matches_the_committed_file("schemas/quota.schema.json", &pretty(&quota::schema()));
 }
 
 /// What a schema says against a value; empty when it is valid.

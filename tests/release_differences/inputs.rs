@@ -49,6 +49,7 @@ pub const ALL: &[(&str, Answer)] = &[
     ("a_tombstone_with_an_owner_member", a_tombstone_with_an_owner_member),
     ("a_pending_record_of_more_than_64_mib", a_pending_record_of_more_than_64_mib),
     ("a_completed_record_with_a_further_member", a_completed_record_with_a_further_member),
+    ("a_name_of_a_retirement_receipt", a_name_of_a_retirement_receipt),
 ];
 
 /// What a release answers to an input; none when there is no such input.
@@ -175,6 +176,11 @@ fn receipt(directory: &str) -> Receipt {
 
 fn a_receipt_without_publisher(release: Release) -> String {
     let run = checked(&format!(".gjc-replace-receipt-pending-{UUID}.json"), |scope| receipt(scope).encode(), release);
+    format!("{:?}", run.findings.iter().map(|finding| finding.code.name).collect::<Vec<_>>())
+}
+
+fn a_name_of_a_retirement_receipt(release: Release) -> String {
+    let run = checked(".gjc-managed-session-internal/receipts/gc-retirement-x.json", |_| Vec::new(), release);
     format!("{:?}", run.findings.iter().map(|finding| finding.code.name).collect::<Vec<_>>())
 }
 

@@ -10,10 +10,10 @@ use super::quota;
 use super::record;
 use super::residue;
 use super::run::Site;
-use crate::agent::artifacts::{self, Fault, MAX_ENTRIES, MAX_FILE_BYTES, MAX_TOTAL_BYTES, Survey};
+use crate::agent::artifacts::{self, Fault, MAX_FILE_BYTES, Survey};
 use crate::agent::layout;
 use crate::agent::walk::{self, Listing, Object, show};
-use crate::finding::{Finding, Gauge, Place, Sink};
+use crate::finding::{Finding, Place, Sink};
 use crate::fsys::{Bound, Errno, Kind, capture};
 use crate::json::{Value, View};
 use std::collections::{BTreeMap, BTreeSet};
@@ -134,10 +134,7 @@ fn tree(site: &Site<'_>, root: &Path, sink: &mut dyn Sink) {
 
 fn gauges(site: &Site<'_>, survey: &Survey, sink: &mut dyn Sink) {
     let path = site.name(&survey.root);
-    let gauges = [
-        Gauge { name: "artifact_entries", path: path.clone(), used: survey.entries(), limit: MAX_ENTRIES, unit: "entries" },
-        Gauge { name: "artifact_bytes", path, used: survey.bytes, limit: MAX_TOTAL_BYTES, unit: "bytes" },
-    ];
+    let gauges = [quota::ARTIFACT_ENTRIES.gauge(path.clone(), survey.entries()), quota::ARTIFACT_BYTES.gauge(path, survey.bytes)];
     for gauge in gauges {
         // Thousands of small trees would drown the others: a gauge begins at a hundredth of its limit.
         if gauge.used < gauge.limit / 100 {

@@ -10,7 +10,7 @@ use crate::agent::candidates::{self, Candidate, Provenance};
 use crate::agent::migration_receipt::{self as receipt, Clause, Name, State};
 use crate::agent::record::json_text;
 use crate::agent::walk::{Listing, Scope};
-use crate::finding::{Finding, Release, Sink};
+use crate::finding::{Difference, Finding, Sink};
 use crate::fsys::Kind;
 use crate::gc;
 use crate::json::{Value, View};
@@ -32,7 +32,8 @@ pub fn check(site: &Site<'_>, scope: &Scope, rebound: bool, sink: &mut dyn Sink)
         match receipt::parse_name(object.bytes()) {
             Name::Retirement(_) => {}
             // 0.17 takes every name of this beginning for a retirement receipt: that area judges it.
-            Name::Foreign if site.release == Release::V0_17 && object.bytes().starts_with(gc::names::PREFIX.as_bytes()) => {}
+            Name::Foreign if Difference::Retirement.in_effect(site.release) && object.bytes().starts_with(gc::names::PREFIX.as_bytes()) => {
+            }
             Name::Foreign => incomplete("The name is that of no receipt.".into(), sink),
             Name::Migration { .. } if object.meta.kind != Kind::File => {
                 incomplete(format!("A {} stands in the place of a receipt.", object.meta.kind.noun()), sink);

@@ -4,8 +4,8 @@ pub mod codes;
 
 use crate::agent::tombstone::ReplayBudget;
 use crate::agent::{artifacts, legacy, replacement_receipt};
-use crate::finding::{Gauge, Release};
-use crate::gc::budget::{MAX_ENTRIES, MAX_HISTORY_BYTES, MAX_INSPECTED, MAX_RECEIPT_BYTES};
+use crate::finding::{Difference, Gauge, Release};
+use crate::gc::budget::{INVENTORY_AT_RISK, MAX_ENTRIES, MAX_HISTORY_BYTES, MAX_INSPECTED, MAX_RECEIPT_BYTES};
 use std::sync::Arc;
 
 /// Something that has a limit.
@@ -19,7 +19,7 @@ pub struct Measure {
     pub limit: u64,
     /// `bytes`, `entries`, …
     pub unit: &'static str,
-    /// From how many per cent on it is worth a warning.
+    /// From how much on it is worth a warning.
     pub near: u64,
     /// What gjc does above the limit.
     pub above: &'static str,
@@ -34,14 +34,19 @@ impl Measure {
     pub fn gauge(&self, path: Arc<str>, used: u64) -> Gauge {
         Gauge { name: self.name, path, used, limit: self.limit, unit: self.unit }
     }
-    /// True from the share on at which there is a warning.
-    pub fn is_near(&self, used: u64) -> bool {
-        u128::from(used) * 100 >= u128::from(self.limit) * u128::from(self.near)
+    /// True from the amount on at which there is a warning.
+    pub const fn is_near(&self, used: u64) -> bool {
+        used >= self.near
     }
     /// Whether a release has this limit.
     pub fn holds_in(&self, release: Release) -> bool {
-        self.both || release == Release::V0_17
+        self.both || Difference::Retirement.in_effect(release)
     }
+}
+
+/// So many per cent of a limit, rounded up.
+const fn share(limit: u64, percent: u64) -> u64 {
+    (limit * percent).div_ceil(100)
 }
 
 /// The measure of a gauge.
@@ -64,7 +69,7 @@ measures! {
         counts: "bytes of one transcript",
         limit: super::size::FILE_CAP,
         unit: "bytes",
-        near: 90,
+        near: share(super::size::FILE_CAP, 90),
         above: "only the bounded open is left, and nothing is written to the file",
         section: "01 §1",
         both: true,
@@ -75,7 +80,7 @@ measures! {
         counts: "bytes of all files below one scope",
         limit: super::managed::SCOPE_BYTES,
         unit: "bytes",
-        near: 75,
+        near: share(super::managed::SCOPE_BYTES, 75),
         above: "`gjc gc` reports the scope as over its limit; 0.15 refuses to start in the workspace",
         section: "03 §17",
         both: true,
@@ -86,7 +91,7 @@ measures! {
         counts: "entries of one artifact tree, its root left out",
         limit: artifacts::MAX_ENTRIES,
         unit: "entries",
-        near: 90,
+        near: share(artifacts::MAX_ENTRIES, 90),
         above: "the session cannot be migrated, forked or deleted (`artifact_capacity_exceeded`)",
         section: "02 §6.6; 04 §6.4",
         both: true,
@@ -97,7 +102,7 @@ measures! {
         counts: "bytes of all files of one artifact tree",
         limit: artifacts::MAX_TOTAL_BYTES,
         unit: "bytes",
-        near: 90,
+        near: share(artifacts::MAX_TOTAL_BYTES, 90),
         above: "the session cannot be migrated, forked or deleted (`artifact_capacity_exceeded`)",
         section: "02 §6.6; 04 §6.4",
         both: true,
@@ -108,7 +113,7 @@ measures! {
         counts: "legacy directories of a sessions root",
         limit: legacy::MAX_UNKNOWN_DIRECTORIES as u64,
         unit: "directories",
-        near: 90,
+        near: share(legacy::MAX_UNKNOWN_DIRECTORIES as u64, 90),
         above: "a listing leaves out directories that it does not know by name",
         section: "02 §5.2",
         both: true,
@@ -119,7 +124,7 @@ measures! {
         counts: "replacement receipts of one directory",
         limit: replacement_receipt::NAME_LIMIT,
         unit: "entries",
-        near: 90,
+        near: share(replacement_receipt::NAME_LIMIT, 90),
         above: "opening refuses (`managed_replace_cleanup_receipt_limit_exceeded`)",
         section: "02 §8",
         both: true,
@@ -130,7 +135,7 @@ measures! {
         counts: "scrubbed remnants of one directory",
         limit: replacement_receipt::NAME_LIMIT,
         unit: "entries",
-        near: 90,
+        near: share(replacement_receipt::NAME_LIMIT, 90),
         above: "opening may refuse (`managed_replace_cleanup_receipt_limit_exceeded`)",
         section: "02 §8.5",
         both: true,
@@ -141,7 +146,7 @@ measures! {
         counts: "bytes of the largest retirement receipt of a scope",
         limit: MAX_RECEIPT_BYTES,
         unit: "bytes",
-        near: 90,
+        near: share(MAX_RECEIPT_BYTES, 90),
         above: "its journal is not read (`managed_gc_journal_capacity_exceeded`)",
         section: "03 §14 Q1, Q2",
         both: false,
@@ -152,7 +157,7 @@ measures! {
         counts: "bytes of all retirement receipts of one transcript, the most of a scope",
         limit: MAX_HISTORY_BYTES,
         unit: "bytes",
-        near: 90,
+        near: share(MAX_HISTORY_BYTES, 90),
         above: "the journal is not read (`managed_gc_journal_capacity_exceeded`)",
         section: "03 §14 Q4",
         both: false,
@@ -163,7 +168,7 @@ measures! {
         counts: "retirement receipts of one scope, all its transcripts together",
         limit: MAX_ENTRIES,
         unit: "entries",
-        near: 90,
+        near: share(MAX_ENTRIES, 90),
         above: "none of them is read (`managed_gc_journal_capacity_exceeded`)",
         section: "03 §14 Q3, Q5",
         both: false,
@@ -174,7 +179,7 @@ measures! {
         counts: "entries of the receipts directories of all scopes; read-only inspection may refuse from 6,250 on",
         limit: MAX_ENTRIES,
         unit: "entries",
-        near: 13,
+        near: INVENTORY_AT_RISK + 1,
         above: "every reader refuses (`managed_gc_journal_capacity_exceeded`)",
         section: "03 §14.3 Q8",
         both: false,
@@ -185,7 +190,7 @@ measures! {
         counts: "work units of the longest cleanup replay of a scope",
         limit: ReplayBudget::MAX_WORK,
         unit: "units",
-        near: 90,
+        near: share(ReplayBudget::MAX_WORK, 90),
         above: "prepare and delete refuse (`managed_gc_journal_capacity_exceeded`)",
         section: "03 §14.2 Q7",
         both: false,
@@ -196,7 +201,7 @@ measures! {
         counts: "bytes of the longest cleanup replay of a scope",
         limit: ReplayBudget::MAX_BYTES,
         unit: "bytes",
-        near: 90,
+        near: share(ReplayBudget::MAX_BYTES, 90),
         above: "prepare and delete refuse (`managed_gc_journal_capacity_exceeded`)",
         section: "03 §14.2 Q7",
         both: false,
@@ -207,7 +212,7 @@ measures! {
         counts: "entries of one tombstones directory: each replay counts them all",
         limit: ReplayBudget::MAX_ENTRIES,
         unit: "entries",
-        near: 90,
+        near: share(ReplayBudget::MAX_ENTRIES, 90),
         above: "prepare and delete refuse (`managed_gc_journal_capacity_exceeded`)",
         section: "03 §14.2 Q7",
         both: false,
@@ -218,7 +223,7 @@ measures! {
         counts: "files in locks, receipts and tombstones; the inspector counts those of all scopes together",
         limit: MAX_INSPECTED,
         unit: "entries",
-        near: 90,
+        near: share(MAX_INSPECTED, 90),
         above: "the inspector refuses (`managed_gc_protocol_entry_limit_exceeded`)",
         section: "03 §14 Q9",
         both: false,
@@ -234,7 +239,7 @@ mod tests {
         for own in MEASURES {
             assert_eq!(MEASURES.iter().filter(|other| other.name == own.name).count(), 1, "{}", own.name);
             assert!(measure(own.name).is_some_and(|found| std::ptr::eq(found, *own)));
-            assert!(own.limit > 0 && own.near <= 100 && !own.section.is_empty());
+            assert!(own.near <= own.limit && own.near > 0 && !own.section.is_empty());
         }
         assert!(measure("x").is_none());
     }
@@ -242,11 +247,11 @@ mod tests {
     fn near_begins_at_exactly_the_share() {
         assert!(!RETIREMENT_ENTRIES.is_near(44_999) && RETIREMENT_ENTRIES.is_near(45_000));
         assert!(!SCOPE_BYTES.is_near(402_653_183) && SCOPE_BYTES.is_near(402_653_184));
-        assert!(!RECEIPTS_INVENTORY.is_near(6_250));
+        assert!(!RECEIPTS_INVENTORY.is_near(6_250) && RECEIPTS_INVENTORY.is_near(6_251));
     }
     #[test]
     fn the_older_release_has_no_retirement() {
-        assert!(SCOPE_BYTES.holds_in(Release::V0_15) && !RETIREMENT_ENTRIES.holds_in(Release::V0_15));
-        assert!(RETIREMENT_ENTRIES.holds_in(Release::V0_17));
+        assert!(SCOPE_BYTES.holds_in(Release::ALL[0]) && !RETIREMENT_ENTRIES.holds_in(Release::ALL[0]));
+        assert!(RETIREMENT_ENTRIES.holds_in(Release::default()));
     }
 }

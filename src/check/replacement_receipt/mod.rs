@@ -2,12 +2,13 @@
 
 pub mod codes;
 
+use super::quota;
 use super::run::Site;
 use crate::agent::predict::{ReceiptStanding, judge_receipt};
 use crate::agent::replacement_receipt::{NAME_LIMIT, Ownership, ownership};
 use crate::agent::residue;
 use crate::agent::walk::Listing;
-use crate::finding::{Difference, Finding, Gauge, Sink};
+use crate::finding::{Difference, Finding, Sink};
 use crate::fsys::Kind;
 use crate::fsys::host::Liveness;
 
@@ -20,7 +21,7 @@ pub fn check(site: &Site<'_>, directory: &Listing, host: &dyn Liveness, sink: &m
     let used = receipts.len() as u64 + if Difference::RemnantsAreNoReceipts.in_effect(site.release) { 0 } else { remnants };
     if used > 0 {
         let path = site.name(&directory.path);
-        sink.gauge(Gauge { name: "replacement_receipts", path, used, limit: NAME_LIMIT, unit: "entries" });
+        sink.gauge(quota::REPLACEMENT_RECEIPTS.gauge(path, used));
     }
     if used > NAME_LIMIT {
         let message =

@@ -130,8 +130,7 @@ impl Scrubbed {
         let message = format!("{} scrubbed {}, the oldest {}.", self.count, plural(self.count, "name"), old(site.now_ns - oldest));
         sink.push(Finding::new(&codes::SCRUBBED_REMNANTS, site.place(&listing.path), message));
         let path = site.name(&listing.path);
-        let limit = crate::agent::replacement_receipt::NAME_LIMIT;
-        sink.gauge(crate::finding::Gauge { name: "scrubbed_remnants", path, used: self.count, limit, unit: "entries" });
+        sink.gauge(super::quota::SCRUBBED_REMNANTS.gauge(path, self.count));
     }
 }
 

@@ -5,13 +5,13 @@
 
 pub mod codes;
 
-use super::quota::codes as quota;
+use super::quota::{LARGEST_RETIREMENT_HISTORY, LARGEST_RETIREMENT_RECEIPT, RECEIPTS_INVENTORY, RETIREMENT_ENTRIES, codes as quota};
 use super::record;
 use super::run::Site;
 use crate::agent::identity::is_digest;
 use crate::agent::layout::{INTERNAL, RECEIPTS};
 use crate::agent::walk::{Listing, show};
-use crate::finding::{Code, Finding, Gauge, MOST, Release, Sink};
+use crate::finding::{Code, Difference, Finding, Gauge, MOST, Sink};
 use crate::fsys::Kind;
 use crate::gc::budget::{History, INVENTORY_AT_RISK, MAX_ENTRIES, MAX_HISTORY_BYTES, MAX_RECEIPT_BYTES};
 use crate::gc::ground::{Ground, Held};
@@ -27,7 +27,7 @@ const SWEEP: usize = 4_096;
 
 /// Judges the receipts directories of all scopes that were walked.
 pub fn check(site: &Site<'_>, directories: &[Listing], sink: &mut dyn Sink) {
-    if site.release != Release::V0_17 {
+    if !Difference::Retirement.in_effect(site.release) {
         return;
     }
     for receipts in directories {
@@ -43,7 +43,7 @@ fn inventory(site: &Site<'_>, directories: &[Listing], sink: &mut dyn Sink) {
         return;
     };
     let path = site.name(sessions);
-    sink.gauge(Gauge { name: "receipts_inventory", path, used, limit: MAX_ENTRIES, unit: "entries" });
+    sink.gauge(RECEIPTS_INVENTORY.gauge(path, used));
     if used > INVENTORY_AT_RISK {
         let message = format!(
             "The receipts directories of this profile hold {used} entries. From {INVENTORY_AT_RISK} on, gjc's read-only inspection may \
@@ -85,7 +85,7 @@ fn scope(site: &Site<'_>, receipts: &Listing, sink: &mut dyn Sink) {
     let name = directory.file_name().unwrap_or_default().to_string_lossy();
     let Some(digest) = name.strip_prefix("v2-").filter(|digest| is_digest(digest.as_bytes())) else { return };
     let path = || site.name(&receipts.path);
-    let gauge = |used| Gauge { name: "retirement_entries", path: path(), used, limit: MAX_ENTRIES, unit: "entries" };
+    let gauge = |used| RETIREMENT_ENTRIES.gauge(path(), used);
     let inventory = match Inventory::of(receipts) {
         Ok(inventory) if inventory.entries.used == 0 => return,
         Ok(inventory) => inventory,
@@ -139,11 +139,9 @@ fn scope(site: &Site<'_>, receipts: &Listing, sink: &mut dyn Sink) {
     }
     told.finish();
     let [file, history] = largest;
-    for (largest, name, limit) in
-        [(file, "largest_retirement_receipt", MAX_RECEIPT_BYTES), (history, "largest_retirement_history", MAX_HISTORY_BYTES)]
-    {
+    for (largest, measure) in [(file, &LARGEST_RETIREMENT_RECEIPT), (history, &LARGEST_RETIREMENT_HISTORY)] {
         if let Some((used, at)) = largest {
-            sink.gauge(Gauge { name, path: site.name(&at), used, limit, unit: "bytes" });
+            sink.gauge(measure.gauge(site.name(&at), used));
         }
     }
 }

@@ -4,12 +4,13 @@
 
 pub mod codes;
 
+use super::quota;
 use super::transcript::content::{Content, Message};
 use super::transcript::held::Held;
 use super::transcript::signs::{DATA_URL_PREFIX, LONG_UNITS, Sign, TRUNCATION_NOTICE};
 use super::transcript::{Source, Storage};
 use super::words::{bytes, count};
-use crate::finding::{Code, Finding, Gauge, Place, Sink};
+use crate::finding::{Code, Finding, Place, Sink};
 use crate::json::jsonl::Line;
 use crate::json::view::len_utf16;
 use crate::json::{Kind, Node, View, Walk};
@@ -194,7 +195,7 @@ impl<'s> SizePass<'s> {
     /// and Windows (spec 04 §4.6). They are not claimed.
     pub fn finish(self, bounded: Option<Result<(), Refused>>, storage: Storage, sink: &mut dyn Sink) {
         let path = Arc::clone(&self.source.path);
-        sink.gauge(Gauge { name: "transcript_bytes", path, used: self.size, limit: FILE_CAP, unit: "bytes" });
+        sink.gauge(quota::TRANSCRIPT_BYTES.gauge(path, self.size));
         if self.size * 10 > FILE_CAP * 9 && self.size <= FILE_CAP {
             let headroom = FILE_CAP - self.size;
             let records: Vec<String> =

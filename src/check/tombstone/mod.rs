@@ -3,10 +3,11 @@
 
 pub mod codes;
 
-use super::quota;
+use super::quota::{self, CLEANUP_REPLAY_BYTES, CLEANUP_REPLAY_WORK, TOMBSTONE_ENTRIES};
 use super::record::{self, Record};
 use super::run::Site;
 use crate::agent::artifacts;
+use crate::agent::budget::Budget;
 use crate::agent::candidates::{Candidate, Provenance, artifacts_of};
 use crate::agent::record::spells;
 use crate::agent::tombstone::{
@@ -18,6 +19,7 @@ use crate::fsys::Kind;
 use crate::json::{JsString, Value, View};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// One cleanup record that was read.
 struct CleanupRecord<'a> {
@@ -191,6 +193,7 @@ fn histories(
     cleanups: &BTreeMap<(String, String), Cleanups<'_>>,
     sink: &mut dyn Sink,
 ) {
+    let mut longest: Option<ReplayBudget> = None;
     for ((operation, target_operation), of) in cleanups {
         let target = match known.get(operation) {
             Some(Known::Tombstone(tombstone)) => tombstone.targets.iter().find(|target| target.operation() == *target_operation),
@@ -212,19 +215,25 @@ fn histories(
         };
         let spelled = site.recorded(&tombstones.path.join(format!("{operation}.json")));
         let history = History { scope: digest, tombstone_path: spelled.as_os_str().as_encoded_bytes(), target, release: site.release };
-        one_history(site, tombstones, &history, of, sink);
+        let budget = one_history(site, tombstones, &history, of, sink);
+        if longest.is_none_or(|longest| budget.work.used > longest.work.used) {
+            longest = Some(budget);
+        }
     }
+    room(site, tombstones, longest, sink);
 }
 
 fn at(site: &Site<'_>, tombstones: &Listing, record: &CleanupRecord<'_>, code: &'static crate::finding::Code, message: String) -> Finding {
     Finding::new(code, site.place(&tombstones.path_of(record.object)), message)
 }
 
-fn one_history(site: &Site<'_>, tombstones: &Listing, history: &History<'_>, of: &Cleanups<'_>, sink: &mut dyn Sink) {
+/// Judges one history. Answers what its replay takes of the budget.
+fn one_history(site: &Site<'_>, tombstones: &Listing, history: &History<'_>, of: &Cleanups<'_>, sink: &mut dyn Sink) -> ReplayBudget {
     let of_state = |state| of.records.iter().filter(move |record| record.state == state);
     let mut replayed: Vec<Pending> = Vec::new();
     let first = of_state(CleanupState::Pending).next();
-    let spent = if Difference::ReplayBudget.in_effect(site.release) { spend(tombstones.objects.len() as u64, &of.sizes) } else { Ok(()) };
+    let (budget, spent) = spend(tombstones.objects.len() as u64, &of.sizes);
+    let spent = if Difference::ReplayBudget.in_effect(site.release) { spent } else { Ok(()) };
     // A record that cannot be read was reported; what the rest would give is then not asked.
     if let Some(first) = first.filter(|_| !of.unreadable) {
         let pending = of_state(CleanupState::Pending).map(|record| (Some(record.attempt), record.value.clone())).collect();
@@ -266,15 +275,36 @@ fn one_history(site: &Site<'_>, tombstones: &Listing, history: &History<'_>, of:
             sink.push(at(site, tombstones, record, &codes::MANAGED_GC_PROTOCOL_TOMBSTONE_COMPLETION_INVALID, message));
         }
     }
+    budget
 }
 
 /// What the replay budget of the newest release says about this many entries and receipts of these sizes.
-fn spend(entries: u64, sizes: &[u64]) -> Result<(), ReplayError> {
+fn spend(entries: u64, sizes: &[u64]) -> (ReplayBudget, Result<(), ReplayError>) {
     let mut budget = ReplayBudget::default();
-    for _ in 0..entries.min(ReplayBudget::MAX_ENTRIES + 1) {
-        budget.entry()?;
+    let admitted = (0..entries.min(ReplayBudget::MAX_ENTRIES + 1)).try_for_each(|_| budget.entry());
+    let spent = admitted.and_then(|()| sizes.iter().try_for_each(|size| budget.receipt(*size)));
+    (budget, spent)
+}
+
+/// Gauges of the longest replay, and a warning while it still fits. What does not fit was told with its history.
+fn room(site: &Site<'_>, tombstones: &Listing, longest: Option<ReplayBudget>, sink: &mut dyn Sink) {
+    let path = site.name(&tombstones.path);
+    let entries = tombstones.objects.len() as u64;
+    if entries == 0 || !Difference::ReplayBudget.in_effect(site.release) {
+        return;
     }
-    sizes.iter().try_for_each(|size| budget.receipt(*size))
+    let used = |budget: Budget| budget.refused_at.unwrap_or(budget.used);
+    let mut readings = vec![(&TOMBSTONE_ENTRIES, entries)];
+    readings.extend(
+        longest.iter().flat_map(|longest| [(&CLEANUP_REPLAY_WORK, used(longest.work)), (&CLEANUP_REPLAY_BYTES, used(longest.bytes))]),
+    );
+    for (measure, used) in &readings {
+        sink.gauge(measure.gauge(Arc::clone(&path), *used));
+    }
+    if let Some((measure, used)) = readings.into_iter().find(|(measure, used)| measure.is_near(*used) && *used <= measure.limit) {
+        let message = format!("{used} of {} {} are used.", measure.limit, measure.counts);
+        sink.push(Finding::new(&quota::codes::GC_RECEIPT_QUOTA_NEAR, site.place(&tombstones.path), message));
+    }
 }
 
 fn live_root_holds(site: &Site<'_>, root: &JsString, recorded: &Value) -> bool {

@@ -441,6 +441,39 @@ fn gc_inventory_admission_at_risk() {
     assert!(!entries(6_250));
 }
 
+#[test]
+fn managed_gc_receipt_capacity_exceeded() {
+    // An owner with very long paths: the evidence stands four times in a pending receipt.
+    let with = |entries: u64| {
+        let mut journal = Retirement::new();
+        let file = journal.prepared.evidence.tree.entries.iter().find(|entry| entry.size > 0).cloned().unwrap();
+        for number in 0..entries {
+            let relative_path = format!("{}{number}", "x".repeat(4_000)).as_str().into();
+            journal.prepared.evidence.tree.entries.push(crate::agent::owner_evidence::Entry { relative_path, ..file.clone() });
+        }
+        journal.store(&journal.prepared);
+        journal.found()
+    };
+    assert_eq!(with(5_000), [format!("{PENDING} prepared.json"), "managed_gc_receipt_capacity_exceeded prepared.json".to_owned()]);
+    assert_eq!(with(3_000), pending_at("prepared.json"), "near miss: 50 MB");
+}
+
+#[test]
+fn gc_receipt_quota_near_of_a_cleanup_replay() {
+    let near = |entries: u64| {
+        let tree = Tree::new();
+        for number in 0..entries {
+            tree.fs.file(tree.at(&format!("{INTERNAL}/{TOMBSTONES}/{number}")), b"{}");
+        }
+        let run = checked(&tree.fs, "/a", &options());
+        let gauge = run.gauges.iter().find(|gauge| gauge.name == "tombstone_entries").map(|gauge| gauge.used);
+        assert_eq!(gauge, Some(entries));
+        run.findings.iter().any(|finding| finding.code.name == "gc_receipt_quota_near")
+    };
+    assert!(near(45_000));
+    assert!(!near(44_999));
+}
+
 // the table of `gc`
 
 fn surveyed(journal: &Retirement) -> crate::gc::survey::Survey {
