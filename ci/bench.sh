@@ -67,6 +67,12 @@ for tree in 1:50000 200:100000; do
   target/release/examples/bench_tree "$folder" "${tree%:*}" "${tree#*:}"
   touch "$folder/.done"
 done
+journals=target/bench-tree-receipts
+if [ ! -f "$journals/.done" ]; then
+  rm -rf "$journals"
+  target/release/examples/bench_tree "$journals" 1 0 50000
+  touch "$journals/.done"
+fi
 large_lines=$(cut -d ' ' -f 1 "$large/lines.txt")
 large_longest=$(sed 's/.*longest \([0-9]*\) B.*/\1/' "$large/lines.txt")
 table=$(
@@ -74,6 +80,7 @@ table=$(
     "$large_longest" "$((large_lines + 1))" "$(echo "$large"/sessions/*.jsonl)"
   measured '50,000 transcripts in one scope' 512 100000 target/bench-tree-1-50000/agent
   measured '100,000 transcripts in 200 scopes' 512 200000 target/bench-tree-200-100000/agent
+  measured '50,000 `prepared` retirement receipts of absent transcripts in one scope' 1024 0 "$journals/agent"
 )
 
 our=$(median "${ours[@]}") their=$(median "${theirs[@]}") ratio=$(median "${ratios[@]}")

@@ -1,13 +1,18 @@
 //! Writes the agent directory that `ci/bench.sh` measures: many small healthy transcripts in scopes of their own workspaces.
 //!
-//! `cargo run --release --example bench_tree -- DIR SCOPES TRANSCRIPTS`: `TRANSCRIPTS` in all, two lines each, below
-//! `DIR/agent`; the workspaces stand below `DIR/workspaces`.
+//! `cargo run --release --example bench_tree -- DIR SCOPES TRANSCRIPTS [RECEIPTS]`: `TRANSCRIPTS` in all, two lines each, below
+//! `DIR/agent`; the workspaces stand below `DIR/workspaces`. `RECEIPTS`: so many `prepared` retirement receipts of about 1 KB,
+//! of transcripts that are gone, in the first scope.
 
 #![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::unwrap_used, reason = "a generator, not part of the tool")]
 
 use gjc_fsck::agent::binding::canonical_text;
 use gjc_fsck::agent::identity::{Identity, Platform};
 use gjc_fsck::agent::layout::{BINDING, INTERNAL, LOCKS, RECEIPTS, SESSIONS, TOMBSTONES};
+use gjc_fsck::agent::owner_evidence::{Entry, Evidence, Inode, Locator, TreeSnapshot, owner_id};
+use gjc_fsck::agent::record::NodeKind;
+use gjc_fsck::gc::{Identity as Prepared, Key, Progress, Receipt, State, Target};
+use gjc_fsck::json::JsString;
 use std::fs::{create_dir_all, set_permissions, write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -31,11 +36,46 @@ fn transcript(id: &str, workspace: &Path) -> String {
     )
 }
 
+/// The first receipt of the retirement of a session: an owner of a directory and one file.
+fn prepared(scope: &str, directory: &Path, number: usize) -> (String, Vec<u8>) {
+    let session: JsString = format!("{number:08x}-0000-7000-8000-000000000000").as_str().into();
+    let path = directory.join(format!("2026-01-01T00-00-00-000Z_{session}.jsonl"));
+    let transcript_path: JsString = path.to_string_lossy().as_ref().into();
+    let locator = Locator { owner_id: owner_id(session.as_js()).unwrap(), directory_dev: 2049, directory_ino: 1_000_000 + number as u64 };
+    let root = Inode { dev: 2049, ino: locator.directory_ino };
+    let entry = |path: &str, kind, ino, sha256| Entry {
+        relative_path: path.into(),
+        kind,
+        dev: 2049,
+        ino,
+        nlink: 1,
+        size: 4096,
+        mtime_ns: 1_767_225_600_000_000_000_u64.into(),
+        ctime_ns: 1_767_225_600_000_000_000_u64.into(),
+        sha256,
+    };
+    let entries = vec![entry("", NodeKind::Directory, root.ino, None), entry("0.bash.log", NodeKind::File, root.ino + 1, Some([7; 32]))];
+    let receipt = Receipt {
+        scope: scope.to_owned(),
+        target: Target {
+            transcript_path: transcript_path.clone(),
+            session_id: session.clone(),
+            cwd: "/work".into(),
+            identity: Prepared { dev: 2049_u64.into(), ino: 7_u64.into(), size: 512, mtime_ns: 1_u64.into(), sha256: [1; 32] },
+            locator: locator.clone(),
+        },
+        evidence: Evidence { session_id: session, locator, parent: Inode { dev: 2049, ino: 9 }, tree: TreeSnapshot { root, entries } },
+        progress: Progress::Prepared,
+    };
+    (Key::of(transcript_path.as_js()).name(State::Prepared), receipt.encode().unwrap())
+}
+
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let root = PathBuf::from(arguments.next().unwrap_or_else(|| "target/bench-tree".to_owned()));
     let scopes: usize = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(1);
     let transcripts: usize = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(50_000);
+    let receipts: usize = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(0);
     create_dir_all(&root).unwrap();
     let root = root.canonicalize().unwrap();
     directory(&root.join("agent"));
@@ -52,10 +92,14 @@ fn main() {
             directory(&scope.join(INTERNAL).join(role));
         }
         file(&scope.join(BINDING), &canonical_text(&identity));
+        for at in 0..if number == 0 { receipts } else { 0 } {
+            let (name, bytes) = prepared(&identity.digest_text(), &scope, at);
+            file(&scope.join(INTERNAL).join(RECEIPTS).join(name), &bytes);
+        }
         for at in (number..transcripts).step_by(scopes) {
             let id = format!("{at:08x}-0000-7000-8000-000000000000");
             file(&scope.join(format!("2026-01-01T00-00-00-000Z_{id}.jsonl")), transcript(&id, &workspace).as_bytes());
         }
     }
-    println!("{transcripts} transcripts in {scopes} scopes");
+    println!("{transcripts} transcripts in {scopes} scopes, {receipts} retirement receipts");
 }
