@@ -26,6 +26,9 @@ pub const PREFLIGHT_BYTES: u64 = 65_536;
 /// Larger protocol files are not read; no record of gjc comes near (the replay budget stops at the same size).
 pub const RECORD_CEILING: u64 = 64 << 20;
 
+/// Candidates that go from list to list. There may be a hundred thousand: boxed, none is copied on the way.
+pub type Candidates = Vec<Box<Candidate>>;
+
 /// A transcript that a listing owns.
 #[derive(Debug)]
 pub struct Candidate {
@@ -438,7 +441,7 @@ pub fn list(world: &World<'_>, scope: &Scope) -> Result<Listing, ListError> {
 
 impl Listing {
     /// Retires, shadows and gives states to the candidates that a scope owns (spec 02 §7.1, §7.3).
-    pub fn settle(&mut self, fs: &dyn Fs, scope: &Path, digest: &str, owned: Vec<Box<Candidate>>) {
+    pub fn settle(&mut self, fs: &dyn Fs, scope: &Path, digest: &str, owned: Candidates) {
         let internal = scope.join(layout::INTERNAL);
         let retired = Retirement::read(fs, &internal.join(layout::TOMBSTONES), digest);
         let keep = |candidate: Box<Candidate>| match retired.by(fs, &candidate) {
@@ -453,7 +456,7 @@ impl Listing {
     }
 }
 
-fn pair(fs: &dyn Fs, receipts: &Path, digest: &str, visible: Vec<Box<Candidate>>, listing: &mut Listing) {
+fn pair(fs: &dyn Fs, receipts: &Path, digest: &str, visible: Candidates, listing: &mut Listing) {
     let receipts = CommittedReceipts::read(fs, receipts);
     let by_path: BTreeMap<&Path, &Candidate> = visible
         .iter()
@@ -748,7 +751,7 @@ pub fn list_all(world: &World<'_>) -> (Vec<WorkspaceListing>, Vec<Invalid>) {
         })
         .collect();
     let mut invalid = Vec::new();
-    let mut workspaces: BTreeMap<String, (Identity, Vec<Box<Candidate>>, Listing)> = BTreeMap::new();
+    let mut workspaces: BTreeMap<String, (Identity, Candidates, Listing)> = BTreeMap::new();
     for one in looked {
         match one {
             Err(why) => invalid.push(why),

@@ -8,7 +8,7 @@ use super::listing::codes as listing_codes;
 use super::run::Site;
 use super::run::part::Files;
 use super::{legacy, migration_receipt, quota, scope as scope_area};
-use crate::agent::candidates::{Candidate, Cwds, Hidden, Invalid, Listing as Managed, Provenance, State, look_into};
+use crate::agent::candidates::{Candidate, Candidates, Cwds, Hidden, Invalid, Listing as Managed, Provenance, State, look_into};
 use crate::agent::identity::{self, Identity, NoIdentity};
 use crate::agent::layout::{BINDING, SessionsName, sessions_name};
 use crate::agent::legacy::{MAX_UNKNOWN_DIRECTORIES, by_utf16, known_names};
@@ -354,7 +354,7 @@ impl All<'_> {
 /// All transcripts of one workspace.
 struct Workspace {
     identity: Identity,
-    candidates: Vec<Box<Candidate>>,
+    candidates: Candidates,
     /// What is to be said of those that the listing shows.
     unlike: BTreeMap<PathBuf, Vec<Finding>>,
 }

@@ -29,7 +29,7 @@ pub fn text(quota: &Quota, layout: Layout) -> String {
         }
         out.push('\n');
     }
-    if !calm.is_empty() && !(layout.quiet && !near.is_empty()) {
+    if !calm.is_empty() && (near.is_empty() || !layout.quiet) {
         let _ = writeln!(out, "{}", palette.strong(if near.is_empty() { "Room everywhere" } else { "Room" }));
         for measure in &calm {
             block(measure, &palette, width, &mut out);
