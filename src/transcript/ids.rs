@@ -39,18 +39,36 @@ impl Id {
     }
 }
 
-/// Where the text of a key stands in the arena, and what it was.
-#[derive(Clone, Copy)]
-struct Key {
-    start: u32,
-    len: u32,
-    kind: Kind,
+/// What each key was and its text, by number. A large file has a key for each of its entries: five bytes and the text.
+#[derive(Default)]
+struct Keys {
+    kinds: Vec<Kind>,
+    /// Where in `texts` the text of each key ends; it begins where the one before it ends.
+    ends: Vec<u32>,
+    texts: Vec<u8>,
+}
+
+impl Keys {
+    fn len(&self) -> usize {
+        self.kinds.len()
+    }
+    fn push(&mut self, kind: Kind, text: &[u8]) {
+        self.texts.extend_from_slice(text);
+        self.kinds.push(kind);
+        self.ends.push(self.texts.len() as u32);
+    }
+    fn get(&self, number: usize) -> Option<(Kind, &[u8])> {
+        let kind = *self.kinds.get(number)?;
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        // Texts of more than 4 GiB are beyond what is kept.
+        let text = self.texts.get(start as usize..self.ends[number] as usize).unwrap_or_default();
+        Some((kind, text))
+    }
 }
 
 /// All keys of one transcript.
 pub struct Ids {
-    arena: Vec<u8>,
-    keys: Vec<Key>,
+    keys: Keys,
     /// The keys by their text, those of [`Ids::fresh`] excepted.
     table: HashTable<Place>,
     hasher: DefaultHashBuilder,
@@ -77,7 +95,7 @@ const fn spread(hash: u32) -> u64 {
 
 impl Default for Ids {
     fn default() -> Self {
-        Ids { arena: Vec::new(), keys: Vec::new(), table: HashTable::new(), hasher: DefaultHashBuilder::default(), latest: 0 }
+        Ids { keys: Keys::default(), table: HashTable::new(), hasher: DefaultHashBuilder::default(), latest: 0 }
     }
 }
 
@@ -126,8 +144,7 @@ impl Ids {
         if id == Id::EMPTY {
             return Some(&[]);
         }
-        let key = self.key(id.0).filter(|key| key.kind == Kind::String)?;
-        Some(self.bytes(key))
+        self.key(id.0).filter(|(kind, _)| *kind == Kind::String).map(|(_, text)| text)
     }
     /// The value of a key; none when it is absent. An object stands for any object.
     pub fn value(&self, id: Id) -> Option<Value> {
@@ -137,8 +154,8 @@ impl Ids {
             Id::FALSE | Id::TRUE => Some(Value::Bool(id == Id::TRUE)),
             Id::EMPTY => Some(Value::string("")),
             Id::ZERO => Some(Value::Number(0.0)),
-            _ => self.key(id.0).map(|key| match (key.kind, <[u8; 8]>::try_from(self.bytes(key))) {
-                (Kind::String, _) => Value::string(JsString::from_wtf8(self.bytes(key).to_vec())),
+            _ => self.key(id.0).map(|(kind, text)| match (kind, <[u8; 8]>::try_from(text)) {
+                (Kind::String, _) => Value::string(JsString::from_wtf8(text.to_vec())),
                 (Kind::Number, Ok(bits)) => Value::Number(f64::from_bits(u64::from_le_bytes(bits))),
                 _ => Value::Object(Object::new()),
             }),
@@ -157,40 +174,36 @@ impl Ids {
         false
     }
 
-    fn key(&self, slot: u32) -> Option<Key> {
-        self.keys.get(slot.checked_sub(Id::FIRST)? as usize).copied()
+    /// Kind and text of a key that is none of the simple ones.
+    fn key(&self, slot: u32) -> Option<(Kind, &[u8])> {
+        self.keys.get(slot.checked_sub(Id::FIRST)? as usize)
     }
-    fn bytes(&self, key: Key) -> &[u8] {
-        &self.arena[key.start as usize..key.start as usize + key.len as usize]
+    fn matches(&self, slot: u32, kind: Kind, text: &[u8]) -> bool {
+        self.key(slot) == Some((kind, text))
     }
-    fn matches(&self, slot: u32, kind: Kind, bytes: &[u8]) -> bool {
-        self.key(slot).is_some_and(|key| key.kind == kind && self.bytes(key) == bytes)
-    }
-    fn intern(&mut self, kind: Kind, bytes: &[u8]) -> Id {
+    fn intern(&mut self, kind: Kind, text: &[u8]) -> Id {
         // A parent is most often the entry before: the key that was made last.
-        if self.matches(self.latest, kind, bytes) {
+        if self.matches(self.latest, kind, text) {
             return Id(self.latest);
         }
         steps::take(1);
         let next = Id::FIRST + self.keys.len() as u32;
-        let Ids { arena, keys, table, hasher, latest } = self;
-        let hash = fold(hasher.hash_one((kind, bytes)));
+        let Ids { keys, table, hasher, latest } = self;
+        let hash = fold(hasher.hash_one((kind, text)));
         let same = |place: &Place| {
             steps::take(1);
-            let key = keys[(place.slot - Id::FIRST) as usize];
-            place.hash == hash && key.kind == kind && arena[key.start as usize..key.start as usize + key.len as usize] == *bytes
+            place.hash == hash && keys.get((place.slot - Id::FIRST) as usize) == Some((kind, text))
         };
         match table.entry(spread(hash), same, |place| spread(place.hash)) {
             Entry::Occupied(place) => return Id(place.get().slot),
             Entry::Vacant(place) => place.insert(Place { hash, slot: next }),
         };
         *latest = next;
-        self.push(kind, bytes)
+        self.push(kind, text)
     }
-    fn push(&mut self, kind: Kind, bytes: &[u8]) -> Id {
+    fn push(&mut self, kind: Kind, text: &[u8]) -> Id {
         let id = Id(Id::FIRST + self.keys.len() as u32);
-        self.keys.push(Key { start: self.arena.len() as u32, len: bytes.len() as u32, kind });
-        self.arena.extend_from_slice(bytes);
+        self.keys.push(kind, text);
         id
     }
 }

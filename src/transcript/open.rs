@@ -4,7 +4,7 @@
 //! Two destinations: an explicit path, whose live context is built at once, and the managed root, which inspects the
 //! file again, looks for it among the candidates of its workspace, and builds the context later.
 
-use super::context::{Context, Kept, build};
+use super::context::{Compaction, Context, Kept, build};
 use super::facts::Facts;
 use super::hazard::Hazards;
 use super::inspect::{Reason, Verdict};
@@ -83,19 +83,21 @@ pub fn in_context(loaded: &Loaded<Facts>, release: Release) -> bool {
     }
     let tree = Tree::new(loaded);
     match build(&tree, Leaf::Last, release) {
-        Ok(context) => materialised(&context).iter().any(|entry| loaded.entries[*entry].hazards.any(Hazards::IN_CONTEXT)),
+        Ok(Context { path, compaction, .. }) => {
+            materialised(&path.entries, compaction).iter().any(|entry| loaded.entries[*entry].hazards.any(Hazards::IN_CONTEXT))
+        }
         Err(_) => true,
     }
 }
 
-/// The entries of a path that a live context materialises.
-pub fn materialised<'c>(context: &'c Context<'_, Loaded<Facts>>) -> &'c [usize] {
-    let from = context.compaction.map_or(0, |compaction| match compaction.kept {
+/// The entries of a path that a live context materialises, given the compaction that counts on it.
+pub fn materialised(path: &[usize], compaction: Option<Compaction>) -> &[usize] {
+    let from = compaction.map_or(0, |compaction| match compaction.kept {
         Kept::From(first) => first,
         Kept::Replaced => compaction.place,
         Kept::NotFound => 0,
     });
-    &context.path.entries[from..]
+    &path[from..]
 }
 
 /// Where the identity of a workspace path leads.

@@ -82,11 +82,20 @@ impl Calls {
         self.uses.sort_by_key(|used| used.entry);
     }
 
-    /// The uses of one entry, after [`Calls::settle`].
-    fn of_entry(&self, entry: usize) -> &[Use] {
-        let from = self.uses.partition_point(|used| (used.entry as usize) < entry);
-        let count = self.uses[from..].iter().take_while(|used| used.entry as usize == entry).count();
-        &self.uses[from..from + count]
+    /// The numbers of all uses.
+    fn numbers(&self) -> std::ops::Range<u32> {
+        0..self.uses.len() as u32
+    }
+    fn get(&self, number: u32) -> &Use {
+        &self.uses[number as usize]
+    }
+    /// The uses on the default path by their ids, those of one id in path order.
+    fn on_path(&self, graph: &Graph<'_>) -> Vec<OnPath> {
+        let place = |number: u32| graph.on_path(self.get(number).entry as usize);
+        let on_path = self.numbers().filter_map(|number| place(number).map(|place| OnPath { number, place: place as u32 }));
+        let mut on_path: Vec<OnPath> = on_path.collect();
+        on_path.sort_unstable_by_key(|on| (self.get(on.number).call, on.place, on.number));
+        on_path
     }
 
     fn text(&self, call: Id) -> String {
@@ -97,8 +106,15 @@ impl Calls {
 /// A use on the default path.
 #[derive(Clone, Copy)]
 struct OnPath {
-    used: Use,
-    place: usize,
+    /// Its number in [`Calls`].
+    number: u32,
+    place: u32,
+}
+
+impl OnPath {
+    const fn place(&self) -> usize {
+        self.place as usize
+    }
 }
 
 /// What is wrong with a call or a result on the path. A file may have as many as it has entries: each becomes a finding only
@@ -133,8 +149,8 @@ impl Fault {
     /// Where on the path it is reported.
     const fn place(&self) -> usize {
         match self {
-            Fault::AnswersFailed { result, .. } | Fault::BeforeCall { result, .. } => result.place,
-            Fault::Unanswered(on) | Fault::Orphan(on) => on.place,
+            Fault::AnswersFailed { result, .. } | Fault::BeforeCall { result, .. } => result.place(),
+            Fault::Unanswered(on) | Fault::Orphan(on) => on.place(),
             Fault::CompactionInside { compaction, .. } => *compaction,
             Fault::KeptSplits { winning, .. } => winning.place,
         }
@@ -142,25 +158,26 @@ impl Fault {
 
     fn finding(&self, graph: &Graph<'_>, calls: &Calls) -> Finding {
         let at = |place: usize| graph.place(graph.path.entries[place]);
-        let id = |on: &OnPath| calls.text(on.used.call);
+        let id = |on: &OnPath| calls.text(calls.get(on.number).call);
         let line = |place: usize| graph.loaded.entries[graph.path.entries[place]].line;
         match self {
             Fault::AnswersFailed { result, call } => {
                 let message = format!("The result answers the call `{}` of a message that failed.", id(call));
-                Finding::new(&codes::TOOLRESULT_FOR_FAILED_CALL, at(result.place), message).related("the call", at(call.place))
+                Finding::new(&codes::TOOLRESULT_FOR_FAILED_CALL, at(result.place()), message).related("the call", at(call.place()))
             }
             Fault::Unanswered(on) => {
-                let message = format!("The call `{}` (block {}) has no result.", id(on), on.used.block);
-                let pointer = Some(format!("/message/content/{}", on.used.block));
-                Finding::new(&codes::TOOLCALL_UNANSWERED, Place { pointer, ..at(on.place) }, message)
+                let block = calls.get(on.number).block;
+                let message = format!("The call `{}` (block {block}) has no result.", id(on));
+                let pointer = Some(format!("/message/content/{block}"));
+                Finding::new(&codes::TOOLCALL_UNANSWERED, Place { pointer, ..at(on.place()) }, message)
             }
             Fault::BeforeCall { result, call } => {
                 let message = format!("The result of `{}` stands before its call.", id(result));
-                Finding::new(&codes::TOOLRESULT_BEFORE_CALL, at(result.place), message).related("the call", at(call.place))
+                Finding::new(&codes::TOOLRESULT_BEFORE_CALL, at(result.place()), message).related("the call", at(call.place()))
             }
             Fault::Orphan(on) => {
                 let message = format!("No call before the result has the id `{}`.", id(on));
-                Finding::new(&codes::TOOLRESULT_ORPHAN, at(on.place), message)
+                Finding::new(&codes::TOOLRESULT_ORPHAN, at(on.place()), message)
             }
             Fault::CompactionInside { compaction, call, result } => {
                 let message =
@@ -187,35 +204,31 @@ pub fn check(graph: &Graph<'_>, calls: &Calls, compaction: Option<Compaction>, s
         return;
     }
     duplicates(graph, calls, sink);
-    let mut on_path: Vec<OnPath> = Vec::new();
-    for (place, entry) in graph.path.entries.iter().enumerate() {
-        on_path.extend(calls.of_entry(*entry).iter().map(|used| OnPath { used: *used, place }));
-    }
-    // By call id, each group in path order.
-    on_path.sort_by_key(|on| (on.used.call, on.place));
+    let on_path = calls.on_path(graph);
     let last_message = graph.path.entries.iter().rposition(|entry| super::tree::is_message(graph.kind(*entry))).unwrap_or(0);
     let mut faults: Vec<(usize, Fault)> = Vec::new();
     let mut abandoned = (0u64, None::<OnPath>);
     let mut pairs: Vec<(usize, usize)> = Vec::new();
-    for group in on_path.chunk_by(|one, two| one.used.call == two.used.call) {
+    for group in on_path.chunk_by(|one, two| calls.get(one.number).call == calls.get(two.number).call) {
         // Both in path order: one id may stand in every message of a file.
-        let (called, answered): (Vec<OnPath>, Vec<OnPath>) = group.iter().partition(|on| on.used.is_call());
-        let before = |uses: &[OnPath], place: usize| uses.first().is_some_and(|first| first.place < place);
-        let behind = |uses: &[OnPath], place: usize| uses.get(uses.partition_point(|on| on.place <= place)).copied();
+        let (called, answered): (Vec<OnPath>, Vec<OnPath>) = group.iter().partition(|on| calls.get(on.number).is_call());
+        let before = |uses: &[OnPath], place: u32| uses.first().is_some_and(|first| first.place < place);
+        let behind = |uses: &[OnPath], place: u32| uses.get(uses.partition_point(|on| on.place <= place)).copied();
         for on in group {
             steps::take(1);
-            let fault = if on.used.is_call() {
+            let used = calls.get(on.number);
+            let fault = if used.is_call() {
                 match behind(&answered, on.place) {
                     Some(result) => {
-                        pairs.push((on.place, result.place));
-                        if on.used.stop != Stop::Error {
+                        pairs.push((on.place(), result.place()));
+                        if used.stop != Stop::Error {
                             continue;
                         }
                         Fault::AnswersFailed { result, call: *on }
                     }
                     // Its result stands before it and is reported there.
                     None if before(&answered, on.place) => continue,
-                    None if on.used.stop != Stop::Other || on.place >= last_message => {
+                    None if used.stop != Stop::Other || on.place() >= last_message => {
                         abandoned.0 += 1;
                         abandoned.1 = abandoned.1.filter(|first| first.place <= on.place).or(Some(*on));
                         continue;
@@ -235,11 +248,11 @@ pub fn check(graph: &Graph<'_>, calls: &Calls, compaction: Option<Compaction>, s
     faults.sort_by_key(|(place, _)| *place);
     faults.iter().for_each(|(_, fault)| sink.push(fault.finding(graph, calls)));
     if let (times @ 1.., Some(first)) = abandoned {
-        let line = graph.place(graph.path.entries[first.place]).line.unwrap_or_default();
+        let line = graph.place(graph.path.entries[first.place()]).line.unwrap_or_default();
         let message = format!(
             "{} without a result in messages that were aborted, failed or came last; the first is `{}` on line {line}.",
             count(times, "call is", "calls are"),
-            calls.text(first.used.call)
+            calls.text(calls.get(first.number).call)
         );
         sink.push(Finding::new(&codes::TOOLCALL_ABANDONED, graph.source.file(), message));
     }
@@ -279,14 +292,16 @@ const MOST_COMPARED: usize = 8;
 
 /// Calls or results of one id on one path, whichever path.
 fn duplicates(graph: &Graph<'_>, calls: &Calls, sink: &mut dyn Sink) {
-    let mut uses = calls.uses.clone();
+    let mut numbers: Vec<u32> = calls.numbers().collect();
     // Calls before results, each in file order.
-    uses.sort_by_key(|used| (used.call, !used.is_call()));
+    numbers.sort_unstable_by_key(|number| (calls.get(*number).call, !calls.get(*number).is_call(), *number));
     let mut found: Vec<(Use, Use)> = Vec::new();
-    for group in uses.chunk_by(|one, two| one.call == two.call) {
-        let twin = group.iter().enumerate().find_map(|(at, used)| {
-            let earlier = group[..at].iter().rev().take(MOST_COMPARED).filter(|other| other.is_call() == used.is_call());
-            let (at, used) = (used.entry as usize, *used);
+    for group in numbers.chunk_by(|one, two| calls.get(*one).call == calls.get(*two).call) {
+        let twin = group.iter().enumerate().find_map(|(at, number)| {
+            let used = *calls.get(*number);
+            let earlier = group[..at].iter().rev().take(MOST_COMPARED).map(|number| calls.get(*number));
+            let earlier = earlier.filter(|other| other.is_call() == used.is_call());
+            let at = used.entry as usize;
             let on_one_path = |other: &&Use| {
                 steps::take(1);
                 let other = other.entry as usize;

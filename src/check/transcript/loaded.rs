@@ -10,7 +10,7 @@ use crate::check::{context, entry, listing, migrate, tool_pairing, tree, verdict
 use crate::finding::{Answer, Difference, Finding, Release, Sink};
 use crate::json::text::Encoding;
 use crate::json::{Value, View};
-use crate::transcript::context::{Context, settings::Settings};
+use crate::transcript::context::{Compaction, settings::Settings};
 use crate::transcript::facts::Facts;
 use crate::transcript::hazard::Hazards;
 use crate::transcript::inspect::{self, Inspected, Reason, Verdict};
@@ -20,7 +20,6 @@ use crate::transcript::readers::first_line::{self, Star};
 use crate::transcript::readers::owner::{self, Locator};
 use crate::transcript::schema::{Faults, Field};
 use crate::transcript::tree::{Leaf, Tree};
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 impl Passes<'_> {
@@ -45,6 +44,8 @@ impl Passes<'_> {
         } = self;
         let lost_lines = lines.finish(sink);
         let size = sizes.size();
+        // Reader R holds the ids of the whole file: they are freed before the entries are looked at.
+        let bounded = bounded.filter(|_| size > FILE_CAP).map(|bounded| bounded.finish());
         let mut outcome = Outcome { size, ..Outcome::default() };
         outcome.counts.lines = lost_lines.lines;
         outcome.counts.values = lost_lines.values;
@@ -112,7 +113,6 @@ impl Passes<'_> {
         rest.check(&inspected, loads, sink);
         outcome.entry_ids = entry_ids(&inspected, version);
         outcome.counts.entries = inspected.loaded.as_ref().map_or(0, |loaded| loaded.entries.len() as u64);
-        let bounded = bounded.filter(|_| size > FILE_CAP).map(|bounded| bounded.finish());
         sizes.finish(bounded, options.storage, sink);
 
         outcome.verdicts.push(("L", lenient.into()));
@@ -235,13 +235,13 @@ impl Rest<'_> {
         };
         // A marker that makes opening throw is told as that.
         let tree = Tree::new(loaded);
+        // Nothing asks for the messages of the context: they are freed at once. Its path is that of its leaf.
         let context = crate::transcript::context::build(&tree, Leaf::Last, self.options.release);
-        // The path of a context is that of its leaf.
-        let path = match &context {
-            Ok(context) => Cow::Borrowed(&context.path),
-            Err(_) => Cow::Owned(tree.path_to(Leaf::Last)),
+        let (path, compaction) = match context {
+            Ok(context) => (context.path, Ok(context.compaction)),
+            Err(throw) => (tree.path_to(Leaf::Last), Err(throw)),
         };
-        let throwing = open_throws(loaded, &path.entries, context.as_ref().ok());
+        let throwing = open_throws(loaded, &path.entries, compaction.as_ref().ok().copied().flatten());
         let marker = |entry: usize| throwing.contains(&entry) && loaded.entries[entry].hazards.any(Hazards::SPILL_MARKER);
         std::mem::take(&mut self.held)
             .release(sink, |entry, finding| *finding.code == crate::check::blob::codes::SPILL_MARKER_INVALID && marker(entry));
@@ -274,17 +274,17 @@ impl Rest<'_> {
             renamed: self.version < 2.0,
         };
         let labels = self.references.labels(&loaded.ids, &explained.references);
-        tree::check(&graph, &self.texts, self.lost, &labels, self.parent_is_path, sink);
+        tree::check(&graph, &std::mem::take(&mut self.texts), self.lost, &labels, self.parent_is_path, sink);
         if !self.options.context {
             return;
         }
-        match &context {
-            Ok(context) => {
+        match &compaction {
+            Ok(compaction) => {
                 self.budget(&inspected.verdict, sink);
                 let mut told = explained.first_kept;
                 told.extend(&explained.references);
-                context::check(&graph, context.compaction, &told, &self.marks, sink);
-                tool_pairing::check(&graph, &self.calls, context.compaction, sink);
+                context::check(&graph, *compaction, &told, &self.marks, sink);
+                tool_pairing::check(&graph, &self.calls, *compaction, sink);
             }
             Err(throw) => {
                 crash(&graph, self.options, throw, sink);
@@ -315,13 +315,13 @@ fn crash(graph: &Graph<'_>, options: &Options<'_>, throw: &crate::transcript::Th
 }
 
 /// The entries that make opening throw: a replay payload anywhere, or on the path what no compaction covers.
-fn open_throws(loaded: &Loaded<Facts>, path: &[usize], context: Option<&Context<'_, Loaded<Facts>>>) -> HashSet<usize> {
+fn open_throws(loaded: &Loaded<Facts>, path: &[usize], compaction: Option<Compaction>) -> HashSet<usize> {
     if loaded.entries.iter().all(|fact| fact.hazards.is_empty()) {
         return HashSet::new();
     }
     let numbers = 0..loaded.entries.len();
     let mut throwing: HashSet<usize> = numbers.filter(|entry| loaded.entries[*entry].hazards.any(Hazards::ANYWHERE)).collect();
-    let materialised = context.map_or(path, open::materialised);
+    let materialised = open::materialised(path, compaction);
     throwing.extend(materialised.iter().filter(|entry| loaded.entries[**entry].hazards.any(Hazards::IN_CONTEXT)));
     throwing
 }

@@ -99,8 +99,13 @@ impl Bounded {
     /// Takes the next line.
     pub fn line(&mut self, line: &jsonl::Line<'_>) {
         self.lines = line.number;
-        if self.refused.is_none() {
-            self.refused = self.judge(line).err().map(|refusal| Refused { refusal, line: line.number });
+        if self.refused.is_some() {
+            return;
+        }
+        if let Err(refusal) = self.judge(line) {
+            self.refused = Some(Refused { refusal, line: line.number });
+            // Nothing is asked of what was seen before.
+            self.chain = Chain::default();
         }
     }
 
