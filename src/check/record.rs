@@ -1,11 +1,12 @@
-//! Reading one protocol file for the passes: what could not be read is told once, here.
+//! Reading one protocol file for the passes: what could not be read is told once, here. And telling the same of very many.
 
 use super::operational;
 use super::run::Site;
 use crate::agent::candidates::{RECORD_CEILING, parse};
-use crate::finding::Sink;
+use crate::finding::{Code, Finding, Gauge, MOST, Place, Sink};
 use crate::fsys::{Bound, Captured, Errno, Refusal, capture};
 use crate::json::Value;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A protocol file as a pass sees it.
@@ -51,5 +52,41 @@ pub fn read(site: &Site<'_>, path: &Path, sink: &mut dyn Sink) -> Record {
         Ok(Some(captured)) => parse(&captured.bytes).map_or(Record::NotJson, Record::Json),
         Ok(None) => Record::Unread,
         Err(size) => Record::TooLarge(size),
+    }
+}
+
+/// Passes findings on and, of one code in one directory, counts what comes behind the first [`MOST`]: fifty thousand journals
+/// may all be pending.
+pub struct Folded<'s> {
+    sink: &'s mut dyn Sink,
+    place: Place,
+    what: &'static str,
+    seen: BTreeMap<&'static str, (&'static Code, u64)>,
+}
+
+impl Sink for Folded<'_> {
+    fn push(&mut self, finding: Finding) {
+        let (_, seen) = self.seen.entry(finding.code.name).or_insert((finding.code, 0));
+        *seen += 1;
+        if *seen <= MOST {
+            self.sink.push(finding);
+        }
+    }
+    fn gauge(&mut self, gauge: Gauge) {
+        self.sink.gauge(gauge);
+    }
+}
+
+impl<'s> Folded<'s> {
+    /// Counts at `place`; `what` are `more receipts of this scope`.
+    pub fn new(sink: &'s mut dyn Sink, place: Place, what: &'static str) -> Self {
+        Folded { sink, place, what, seen: BTreeMap::new() }
+    }
+    /// Tells how many were only counted.
+    pub fn finish(self) {
+        for (code, seen) in self.seen.into_values().filter(|(_, seen)| *seen > MOST) {
+            let message = format!("{} {} are the same; they are not listed.", seen - MOST, self.what);
+            self.sink.push(Finding::new(code, self.place.clone(), message));
+        }
     }
 }

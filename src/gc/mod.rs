@@ -1,8 +1,8 @@
 //! Retirement receipts: names, codec, owner locator and evidence, journal replay, quotas and budgets (spec 03).
 //!
-//! Values and rules; nothing is checked or printed here. Only [`stored`], [`present`], [`ground`] and [`survey`] look at the
-//! disk, through `fsys`. What gjc's codec keeps as JSON is held decoded: a receipt that repeats its evidence or its
-//! continuation holds it once, because the decoder has compared them. No release before 0.17 has any of this.
+//! Values and rules; nothing is checked or printed here. Only [`stored`], [`present`], [`owners`], [`siblings`], [`ground`] and
+//! [`survey`] look at the disk, through `fsys`. What gjc's codec keeps as JSON is held decoded: a receipt that repeats its
+//! evidence or its continuation holds it once, because the decoder has compared them. No release before 0.17 has any of this.
 //!
 //! A reader goes this way: the names of a receipts directory into a [`stored::Inventory`] (which counts before it judges),
 //! its journals one by one through [`journal::replay`], each file admitted by a [`budget::History`] before it is read, and what
@@ -32,12 +32,14 @@ pub mod journal;
 pub mod names;
 pub mod outcome;
 pub mod owner;
+pub mod owners;
 pub mod place;
 pub mod present;
 pub mod publish;
 pub mod receipt;
 pub mod refusal;
 pub mod rollback;
+pub mod siblings;
 pub mod stored;
 pub mod survey;
 

@@ -74,6 +74,20 @@ refusals! {
     ManifestMismatch = "task_artifact_owner_manifest_mismatch",
     /// The owner has no manifest.
     ManifestMissing = "task_artifact_owner_manifest_missing",
+    /// The owner, or the directory of owners, does not exist.
+    OwnerMissing = "task_artifact_owner_missing",
+    /// The owner, or the directory of owners, is no real directory.
+    OwnerReplaced = "task_artifact_owner_replaced",
+    /// The owner's directory is not the one that its locator names.
+    OwnerIdentityMismatch = "task_artifact_owner_identity_mismatch",
+    /// The owner is another session's.
+    SessionMismatch = "task_artifact_owner_session_mismatch",
+    /// A publication into the owner is not finished.
+    WriterNotQuiescent = "task_artifact_owner_writer_not_quiescent",
+    /// The directory of owners is another object after a capture than before.
+    ParentChangedDuringCapture = "task_artifact_owner_parent_changed_during_capture",
+    /// A scope cannot be authenticated, so nothing of the profile is.
+    ScopeAuthorityMismatch = "managed_gc_scope_authority_mismatch",
     /// A relative path leaves its tree.
     RelativePathInvalid = "task_artifact_owner_relative_path_invalid",
     /// The directory of owners is not the evidenced one.

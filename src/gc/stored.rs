@@ -10,7 +10,7 @@ use super::{Budget, Journal, Key, Name, Names, Refusal, Scope, State, Subject, T
 use crate::agent::budget::Exhausted;
 use crate::agent::walk::{Listing, Object};
 use crate::fsys::{self, Fs, Kind, Watched};
-use crate::json::{JsString, Tape};
+use crate::json::Tape;
 use std::cell::{Cell, RefCell};
 use std::io::Read;
 use std::path::Path;
@@ -111,8 +111,8 @@ pub struct Refused {
 /// What came of one journal.
 #[derive(Debug)]
 pub struct Replayed {
-    /// The transcript that `prepared` names, when it could be read so far.
-    pub transcript: Option<JsString>,
+    /// What `prepared` is about, when it could be read so far.
+    pub target: Option<Target>,
     /// What of the quotas of one transcript is used, as far as it was read.
     pub history: History,
     /// The journal, or why there is none.
@@ -139,15 +139,15 @@ pub fn replay(
         }
         receipt(fs, &directory.join(&object.name), &mut history.borrow_mut())
     };
-    let mut transcript = None;
+    let mut prepared = None;
     let bind = |target: &Target| {
-        transcript = Some(target.transcript_path.clone());
+        prepared = Some(target.clone());
         bind(target)
     };
     let journal = journal::replay(scope, Subject::Key(files.key), &files.names, tape, read, bind);
     let journal = journal.and_then(|journal| journal.ok_or(Fault::Rule(Refusal::StateMissing)));
     let journal = journal.map_err(|fault| Refused { fault, at: looked_at.get() });
-    Replayed { transcript, history: history.into_inner(), journal }
+    Replayed { target: prepared, history: history.into_inner(), journal }
 }
 
 /// One receipt through one descriptor.

@@ -147,7 +147,7 @@ fn row(ground: &Ground<'_>, files: &Files<'_>, entries: &Budget, tape: &mut Tape
     let newest = if files.names.has(State::OwnerRetired) { Some(State::OwnerRetired) } else { states.last().copied() };
     let mut row = Row {
         key: files.key.hex(),
-        transcript: replayed.transcript.as_ref().map(ToString::to_string),
+        transcript: replayed.target.as_ref().map(|target| target.transcript_path.to_string()),
         present: absent.map(|absent| !absent),
         state: newest.map(State::word),
         attempts,

@@ -34,6 +34,7 @@ const AREAS: &[&str] = &[
     "migration receipt",
     "replacement receipt",
     "tombstone",
+    "owner",
     "listing",
     "artifact",
     "residue",

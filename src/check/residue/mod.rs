@@ -334,35 +334,28 @@ fn sidecar(site: &Site<'_>, directory: &Path, stem: &str, transcript: (&Path, &M
     }
 }
 
-/// What finished and interrupted removals left below `.task-artifact-owners` (spec 03 §10, §18): one finding an owner.
-pub fn owners(site: &Site<'_>, path: &Path, sink: &mut dyn Sink) {
+/// What finished and interrupted removals left in the tree of one owner below `.task-artifact-owners` (spec 03 §10, §18): one
+/// finding an owner. `visit` sees every directory of it.
+pub fn owner(site: &Site<'_>, owners: &Listing, owner: &Object, mut visit: impl FnMut(&Listing), sink: &mut dyn Sink) {
     let is_residue = |name: &[u8]| (name.starts_with(b".gjc-") && name != MANIFEST.as_bytes()) || name.starts_with(b".pi-tree-detached-");
-    let owners = match walk::list(site.fs, path, &site.limits) {
-        Ok(owners) => owners,
-        Err(error) => return super::operational::unreadable(site, &error, sink),
-    };
-    for trouble in &owners.troubles {
-        super::operational::trouble(site, trouble, sink);
+    let below = owners.path_of(owner);
+    let mut names = u64::from(is_residue(owner.bytes()) || owner.bytes().ends_with(b".removing"));
+    if owner.meta.kind == Kind::Directory {
+        let enter = |_: &Listing, _: &Object| true;
+        let mut troubles = Vec::new();
+        let look = |listing: Listing| {
+            names += listing.objects.iter().filter(|object| is_residue(object.bytes())).count() as u64;
+            visit(&listing);
+            troubles.extend(listing.troubles);
+        };
+        let more = walk::tree(site.fs, &below, &site.limits, enter, look);
+        for trouble in troubles.iter().chain(&more) {
+            super::operational::trouble(site, trouble, sink);
+        }
     }
-    for owner in &owners.objects {
-        let below = owners.path_of(owner);
-        let mut names = u64::from(is_residue(owner.bytes()) || owner.bytes().ends_with(b".removing"));
-        if owner.meta.kind == Kind::Directory {
-            let enter = |_: &Listing, _: &Object| true;
-            let mut troubles = Vec::new();
-            let count = |listing: Listing| {
-                names += listing.objects.iter().filter(|object| is_residue(object.bytes())).count() as u64;
-                troubles.extend(listing.troubles);
-            };
-            let more = walk::tree(site.fs, &below, &site.limits, enter, count);
-            for trouble in troubles.iter().chain(&more) {
-                super::operational::trouble(site, trouble, sink);
-            }
-        }
-        if names > 0 {
-            let message = format!("{names} {} that removals left: evidence, never swept by name.", plural(names, "name"));
-            sink.push(Finding::new(&codes::GC_RESIDUE_PRESENT, site.place(&below), message));
-        }
+    if names > 0 {
+        let message = format!("{names} {} that removals left: evidence, never swept by name.", plural(names, "name"));
+        sink.push(Finding::new(&codes::GC_RESIDUE_PRESENT, site.place(&below), message));
     }
 }
 

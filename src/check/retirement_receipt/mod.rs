@@ -5,13 +5,14 @@
 
 pub mod codes;
 
+use super::owner::{Journalled, Named};
 use super::quota::{LARGEST_RETIREMENT_HISTORY, LARGEST_RETIREMENT_RECEIPT, RECEIPTS_INVENTORY, RETIREMENT_ENTRIES, codes as quota};
-use super::record;
+use super::record::{self, Folded};
 use super::run::Site;
 use crate::agent::identity::is_digest;
 use crate::agent::layout::{INTERNAL, RECEIPTS};
 use crate::agent::walk::{Listing, show};
-use crate::finding::{Code, Difference, Finding, Gauge, MOST, Sink};
+use crate::finding::{Code, Difference, Finding, Gauge, Sink};
 use crate::fsys::Kind;
 use crate::gc::budget::{History, INVENTORY_AT_RISK, MAX_ENTRIES, MAX_HISTORY_BYTES, MAX_RECEIPT_BYTES};
 use crate::gc::ground::{Ground, Held};
@@ -19,21 +20,22 @@ use crate::gc::stored::{Fault, Files, Inventory, Refused};
 use crate::gc::{Budget, Journal, Progress, Refusal, Scope, SessionsRoot, State, Why};
 use crate::json::Tape;
 use rayon::prelude::*;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Journals that are judged before what they gave is put away.
 const SWEEP: usize = 4_096;
 
-/// Judges the receipts directories of all scopes that were walked.
-pub fn check(site: &Site<'_>, directories: &[Listing], sink: &mut dyn Sink) {
+/// Judges the receipts directories of all scopes that were walked. Answers what their journals say of owners.
+pub fn check(site: &Site<'_>, directories: &[Listing], sink: &mut dyn Sink) -> Vec<Journalled> {
+    let mut journals = Vec::new();
     if !Difference::Retirement.in_effect(site.release) {
-        return;
+        return journals;
     }
     for receipts in directories {
-        scope(site, receipts, sink);
+        scope(site, receipts, &mut journals, sink);
     }
     inventory(site, directories, sink);
+    journals
 }
 
 /// All receipts directories of a profile together (§14.3). The unit table of that budget is not known: at risk, no more.
@@ -79,7 +81,7 @@ struct Audit<'a> {
     entries: Budget,
 }
 
-fn scope(site: &Site<'_>, receipts: &Listing, sink: &mut dyn Sink) {
+fn scope(site: &Site<'_>, receipts: &Listing, journals: &mut Vec<Journalled>, sink: &mut dyn Sink) {
     let Some(directory) = scope_of(&receipts.path) else { return };
     let Some(sessions) = directory.parent() else { return };
     let name = directory.file_name().unwrap_or_default().to_string_lossy();
@@ -123,11 +125,12 @@ fn scope(site: &Site<'_>, receipts: &Listing, sink: &mut dyn Sink) {
         is_copy: site.assumed_root.is_some(),
     };
     let audit = Audit { site, ground, receipts, entries: inventory.entries };
-    let mut told = Told::new(sink, site, receipts);
+    let mut told = Folded::new(sink, site.place(&receipts.path), "more receipts of this scope");
     let mut largest: [Option<(u64, PathBuf)>; 2] = [None, None];
     for sweep in inventory.journals.chunks(SWEEP) {
-        let judged: Vec<Vec<Finding>> = sweep.par_iter().map_init(Tape::default, |tape, files| audit.judge(files, tape)).collect();
-        for (files, findings) in sweep.iter().zip(judged) {
+        let judged: Vec<Judged> = sweep.par_iter().map_init(Tape::default, |tape, files| audit.judge(files, tape)).collect();
+        for (files, Judged { findings, owner }) in sweep.iter().zip(judged) {
+            journals.extend(owner);
             findings.into_iter().for_each(|finding| told.push(finding));
             let file = files.objects.iter().max_by_key(|object| object.meta.size);
             for (place, used) in largest.iter_mut().zip([file.map_or(0, |object| object.meta.size), files.bytes()]) {
@@ -146,15 +149,27 @@ fn scope(site: &Site<'_>, receipts: &Listing, sink: &mut dyn Sink) {
     }
 }
 
+/// What one journal gave.
+struct Judged {
+    findings: Vec<Finding>,
+    owner: Option<Journalled>,
+}
+
 impl Audit<'_> {
     /// What one journal gives.
-    fn judge(&self, files: &Files<'_>, tape: &mut Tape) -> Vec<Finding> {
+    fn judge(&self, files: &Files<'_>, tape: &mut Tape) -> Judged {
         let site = self.site;
         let mut findings: Vec<Finding> = Vec::new();
         let mut push = |code: &'static Code, path: &Path, message: String| findings.push(Finding::new(code, site.place(path), message));
         let Held { replayed, absent, proof } = self.ground.hold(files, tape);
         let names_are_told = self.names(files, &mut push);
-        let transcript = replayed.transcript.as_ref().map(|path| path.to_string());
+        let begun = files.names.states().iter().any(|state| matches!(state, State::OwnerPending(_) | State::OwnerRetired));
+        let owner = replayed.target.as_ref().map(|target| Journalled {
+            named: Named { session: target.session_id.clone(), locator: target.locator.clone() },
+            receipt: files.file(State::Prepared).map_or_else(|| self.receipts.path.clone(), |object| self.receipts.path_of(object)),
+            begun,
+        });
+        let transcript = replayed.target.as_ref().map(|target| target.transcript_path.to_string());
         let about = transcript.as_deref().map_or_else(|| "an unknown transcript".to_owned(), |path| format!("`{}`", name_of(path)));
         match &replayed.journal {
             Ok(journal) => {
@@ -185,7 +200,7 @@ impl Audit<'_> {
                 }
             }
         }
-        findings
+        Judged { findings, owner }
     }
 
     /// Names that poison the journal, and entries that are no files. True when there are some.
@@ -330,32 +345,4 @@ impl Sink for Several<'_> {
         self.0.push(finding);
     }
     fn gauge(&mut self, _: Gauge) {}
-}
-
-/// Passes findings on and, of one code in one scope, counts what comes behind the first [`MOST`]: fifty thousand journals may
-/// all be pending.
-struct Told<'s> {
-    sink: &'s mut dyn Sink,
-    site: &'s Site<'s>,
-    receipts: &'s Listing,
-    seen: BTreeMap<&'static str, (&'static Code, u64)>,
-}
-
-impl<'s> Told<'s> {
-    fn new(sink: &'s mut dyn Sink, site: &'s Site<'s>, receipts: &'s Listing) -> Self {
-        Told { sink, site, receipts, seen: BTreeMap::new() }
-    }
-    fn push(&mut self, finding: Finding) {
-        let (_, seen) = self.seen.entry(finding.code.name).or_insert((finding.code, 0));
-        *seen += 1;
-        if *seen <= MOST {
-            self.sink.push(finding);
-        }
-    }
-    fn finish(self) {
-        for (code, seen) in self.seen.into_values().filter(|(_, seen)| *seen > MOST) {
-            let message = format!("{} more receipts of this scope are the same; they are not listed.", seen - MOST);
-            self.sink.push(Finding::new(code, self.site.place(&self.receipts.path), message));
-        }
-    }
 }

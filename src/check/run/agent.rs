@@ -10,7 +10,7 @@ use crate::agent::locate::Location;
 use crate::agent::walk::{self, Listing, Object};
 use crate::check::blob::store;
 use crate::check::residue::{self, Place};
-use crate::check::{listing as listing_area, operational, scope, security, tombstone};
+use crate::check::{listing as listing_area, operational, owner, scope, security, tombstone};
 use crate::finding::{Finding, Sink};
 use crate::fsys::{Errno, Kind};
 use rayon::prelude::*;
@@ -38,6 +38,7 @@ pub fn check(work: &Work<'_>, location: &Location, agent: &Listing) -> Part {
     part.absorb(sessions(work, &location.sessions()));
     work.settle(&mut part);
     unlisted(site, &mut part);
+    owners(site, &mut part);
     parents(site, &mut part);
     let tasks = std::mem::take(&mut part.tasks);
     let transcripts = tasks.iter().filter(|task| task.work != TaskWork::References).flat_map(|task| task.files.paths());
@@ -128,11 +129,29 @@ fn entry(work: &Work<'_>, root: &Listing, object: &Object) -> Part {
         // Owners of task artifacts and the quarantine are judged by their own areas.
         SessionsName::Reserved => {
             if object.name == layout::TASK_ARTIFACT_OWNERS {
-                residue::owners(site, &path, &mut part);
+                part.owners = owner::walk(site, &path, &mut part);
             }
             part
         }
     }
+}
+
+/// Owners of task artifacts: judged when everything else of the sessions root was.
+pub fn owners(site: &Site<'_>, part: &mut Part) {
+    let Some(sessions) = part.sessions.take() else { return };
+    let told = part.findings.iter().filter(|finding| owner::tells_of_scan(finding.code)).map(|finding| finding.place.path.to_string());
+    let seen = part.owners.take();
+    let facts = owner::Facts {
+        sessions: &sessions.path,
+        owned: &std::mem::take(&mut part.owned),
+        journals: &std::mem::take(&mut part.journals),
+        owners: seen.as_ref(),
+        outcomes: &part.outcomes,
+        told: &told.collect(),
+    };
+    let mut found = Part::default();
+    owner::check(site, &facts, &mut found);
+    part.absorb(found);
 }
 
 /// Directories that no listing visits, with the workspaces of what is in them: known when their transcripts were read.

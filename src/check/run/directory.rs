@@ -82,9 +82,9 @@ impl<'a> Work<'a> {
         let told = managed::Told::by(&part.findings);
         let mut answers = managed::Answers::new(std::mem::take(&mut part.outcomes), common);
         managed::check(&self.site, self.cwds, root.as_ref(), directories, &mut answers, &told, part);
-        part.outcomes = answers.into_outcomes();
+        (part.outcomes, part.sessions) = (answers.into_outcomes(), root);
         let receipts = std::mem::take(&mut part.receipts);
-        retirement_receipt::check(&self.site, &receipts, part);
+        part.journals = retirement_receipt::check(&self.site, &receipts, part);
     }
 
     /// Locks, receipts, tombstones, residue and artifacts of a scope.

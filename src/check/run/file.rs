@@ -6,6 +6,7 @@ use crate::agent::layout::{SESSIONS, SessionsName, sessions_name};
 use crate::check::artifact::{self, references::Reference};
 use crate::check::blob::store::Hash;
 use crate::check::operational::{self, codes};
+use crate::check::owner;
 use crate::check::size;
 use crate::check::transcript::{self, Storage};
 use crate::check::tree::shared::EntryIds;
@@ -32,6 +33,8 @@ pub struct Checked {
     pub entries: EntryIds,
     /// Artifacts that its tool results refer to.
     pub artifacts: Vec<(Reference, Place)>,
+    /// The owner of task artifacts that it names.
+    pub owner: Option<owner::Named>,
     /// Blob references in its bytes.
     pub references: BTreeSet<Hash>,
     /// Whether all of its bytes were read.
@@ -203,11 +206,12 @@ struct Compared {
     parent: Option<String>,
     entries: EntryIds,
     artifacts: Vec<(Reference, Place)>,
+    owner: Option<owner::Named>,
 }
 
 impl Compared {
     fn give(self, checked: &mut Checked) {
-        (checked.parent, checked.entries, checked.artifacts) = (self.parent, self.entries, self.artifacts);
+        (checked.parent, checked.entries, checked.artifacts, checked.owner) = (self.parent, self.entries, self.artifacts, self.owner);
     }
 }
 
@@ -233,7 +237,7 @@ fn pass(
     let outcome = transcript::check(input, &options, sink)?;
     let text = |wtf8: Option<Vec<u8>>| wtf8.map(|wtf8| JsStr::from_wtf8(&wtf8).to_string());
     let (cwd, parent) = (text(outcome.header.cwd), text(outcome.header.parent_session));
-    let compared = Compared { parent, entries: outcome.entry_ids, artifacts: outcome.artifacts };
+    let compared = Compared { parent, entries: outcome.entry_ids, artifacts: outcome.artifacts, owner: outcome.owner };
     let (id, cwd, verdicts) = (outcome.id.map(Arc::from), cwd.map(Arc::from), outcome.verdicts.into());
     Ok((Outcome { path: options.path, id, cwd, version: outcome.version, verdicts }, compared))
 }

@@ -356,6 +356,7 @@ impl<'a> Checker<'a> {
         });
         work.settle(&mut part);
         agent::unlisted(&site, &mut part);
+        agent::owners(&site, &mut part);
         referenced_blobs(&site, &mut part);
         if shape == Shape::Folder && part.outcomes.is_empty() && part.findings.is_empty() {
             let message = format!("Nothing to check in {}: no transcript, scope or agent directory found.", self.name);

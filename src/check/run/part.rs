@@ -38,6 +38,12 @@ pub struct Part {
     pub directories: Vec<crate::check::managed::Directory>,
     /// Receipts directories of scopes: their journals are judged when the walk is done.
     pub receipts: Vec<crate::agent::walk::Listing>,
+    /// The journals in them, when they were judged.
+    pub journals: Vec<crate::check::owner::Journalled>,
+    /// Transcripts that name an owner of task artifacts.
+    pub owned: Vec<(PathBuf, crate::check::owner::Named)>,
+    /// The directory of owners.
+    pub owners: Option<crate::check::owner::Seen>,
     /// The sessions root, when the whole of it is checked.
     pub sessions: Option<crate::agent::walk::Listing>,
 }
@@ -139,6 +145,11 @@ impl Part {
         self.parents.extend(other.parents);
         self.directories.extend(other.directories);
         self.receipts.extend(other.receipts);
+        self.journals.extend(other.journals);
+        self.owned.extend(other.owned);
+        if self.owners.is_none() {
+            self.owners = other.owners;
+        }
         if self.sessions.is_none() {
             self.sessions = other.sessions;
         }
@@ -159,7 +170,7 @@ impl Part {
     }
     /// Adds a transcript. `scanned` says whether gjc's blob collection scans it for references.
     pub fn transcript(&mut self, path: &Path, checked: Checked, scanned: bool, common: &mut Common) {
-        let Checked { collected, outcome, parent, entries, references, read_whole, .. } = checked;
+        let Checked { collected, outcome, parent, entries, owner, references, read_whole, .. } = checked;
         self.findings.extend(collected.findings);
         self.gauges.extend(collected.gauges);
         if let Some(mut outcome) = outcome {
@@ -170,6 +181,7 @@ impl Part {
             }
             self.outcomes.push(outcome);
         }
+        self.owned.extend(owner.map(|owner| (path.to_owned(), owner)));
         self.parents.extend(parent.map(|parent| (path.to_owned(), parent)));
         let place = if scanned { &mut self.references.scanned } else { &mut self.references.elsewhere };
         place.extend(references);

@@ -2,6 +2,7 @@
 
 mod cases;
 mod managed;
+mod owner;
 mod retirement;
 
 use super::*;

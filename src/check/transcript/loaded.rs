@@ -6,7 +6,7 @@ use crate::check::line::LostIds;
 use crate::check::size::FILE_CAP;
 use crate::check::tree::shared::EntryIds;
 use crate::check::tree::{Forest, Graph};
-use crate::check::{context, entry, listing, migrate, tool_pairing, tree, verdict};
+use crate::check::{context, entry, listing, migrate, owner as owner_area, tool_pairing, tree, verdict};
 use crate::finding::{Answer, Difference, Finding, Release, Sink};
 use crate::json::text::Encoding;
 use crate::json::{Value, View};
@@ -127,6 +127,8 @@ impl Passes<'_> {
         if encoding != Encoding::Utf16Le && size > 0 {
             outcome.verdicts.extend(first_line_answers(&first_line.0, outcome.id.as_deref(), options.release));
             outcome.verdicts.push(("P", if prefix.is_listed(options.release) { "lists" } else { "skips" }.into()));
+            let claimed = owner.as_ref().and_then(|owner| owner.claim(effective_id.as_deref().unwrap_or(owner.own_id())));
+            outcome.owner = claimed.and_then(|claim| owner_area::named(source, claim, sink));
             if let (Some(owner), Some(id)) = (owner, effective_id) {
                 outcome.verdicts.push(("O", owner_answer(&owner.finish(&id))));
             }

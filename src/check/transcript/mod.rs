@@ -26,7 +26,7 @@ use super::patch::PatchPass;
 use super::size::SizePass;
 use super::tool_pairing::Calls;
 use super::verdict::Watch;
-use super::{artifact, context, entry, migrate, patch, size, tree};
+use super::{artifact, context, entry, migrate, owner, patch, size, tree};
 use crate::finding::{Answer, Difference, Place, Release, Sink};
 use crate::json::jsonl::{Event, Found, Line, Lines};
 use crate::json::text::Encoding;
@@ -109,6 +109,8 @@ pub struct Outcome {
     pub entry_ids: tree::shared::EntryIds,
     /// Artifacts that its tool results refer to, with the first place of each.
     pub artifacts: Vec<(artifact::references::Reference, Place)>,
+    /// The owner of task artifacts that it names.
+    pub owner: Option<owner::Named>,
     /// Bytes read.
     pub size: u64,
     /// Counts of what the file holds.

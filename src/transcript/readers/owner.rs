@@ -92,10 +92,26 @@ impl Named {
 /// # Errors
 /// The outer error is the input's; the inner one is why the owner cannot be known.
 pub fn owner(input: impl Read, session_id: &[u8]) -> io::Result<Result<Option<Locator>, Refusal>> {
+    follow(input, |line| Named::by_header(line, session_id))
+}
+
+/// The owner that a transcript of whatever session names: its first line must be the header of one.
+///
+/// # Errors
+/// As [`owner`].
+pub fn owner_of_any(input: impl Read) -> io::Result<Result<Option<Locator>, Refusal>> {
+    follow(input, |line| {
+        let header = session(line)?;
+        let (owner, patchable) = header.str_member("id").ok_or(Refusal::Header).and_then(|_| named(&header))?;
+        Ok(Named { owner, patchable })
+    })
+}
+
+fn follow(input: impl Read, begin: impl FnOnce(&[u8]) -> Result<Named, Refusal>) -> io::Result<Result<Option<Locator>, Refusal>> {
     let mut input = BufReader::with_capacity(256 * 1024, input);
     let mut line = Vec::new();
     input.read_until(b'\n', &mut line)?;
-    let mut named = match Named::by_header(trim_lf(&line), session_id) {
+    let mut named = match begin(trim_lf(&line)) {
         Ok(named) => named,
         Err(refusal) => return Ok(Err(refusal)),
     };
@@ -117,20 +133,39 @@ pub fn owner(input: impl Read, session_id: &[u8]) -> io::Result<Result<Option<Lo
 pub struct OwnerLines {
     /// What the lines so far say; none before the first.
     said: Option<Result<Option<Locator>, Refusal>>,
+    /// The line that said it.
+    at: u64,
     /// The id of the header, which the session must have.
     id: Option<Vec<u8>>,
     patchable: bool,
+    /// Behind a first line that is no header, some record names an owner all the same.
+    speaks: bool,
+}
+
+/// What an owner-bearing transcript says of its owner.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Claim {
+    /// The owner, or why it cannot be known.
+    pub said: Result<Locator, Refusal>,
+    /// The line that says so, from 1.
+    pub line: u64,
+    /// The session of the transcript (WTF-8).
+    pub session_id: Vec<u8>,
 }
 
 impl OwnerLines {
     /// Takes the next line.
     pub fn line(&mut self, line: &jsonl::Line<'_>) {
         match &self.said {
-            None => self.first(line.raw),
+            None => {
+                self.first(line.raw);
+                self.at = line.number;
+            }
             Some(Ok(_)) if self.patchable => match Self::later(line) {
                 Ok(None) => {}
-                said => self.said = Some(said),
+                said => (self.said, self.at) = (Some(said), line.number),
             },
+            Some(Err(Refusal::Header)) if !self.speaks => self.speaks = line.value.is_some_and(names_an_owner),
             Some(_) => {}
         }
     }
@@ -149,6 +184,24 @@ impl OwnerLines {
             Some(record) if line.invalid_utf8.is_none() => owner_of_record(record),
             _ => owner_of_line(line.raw),
         }
+    }
+
+    /// What the transcript of the session `session_id` (WTF-8) says of its owner; none when it does not speak of one.
+    pub fn claim(&self, session_id: &[u8]) -> Option<Claim> {
+        let foreign = self.id.as_deref() != Some(session_id);
+        let (said, line) = match self.said.as_ref()? {
+            Err(Refusal::Header) => (self.speaks.then_some(Err(Refusal::Header))?, 1),
+            Ok(None) => return None,
+            Ok(Some(_)) if foreign => (Err(Refusal::Header), 1),
+            Ok(Some(locator)) => (Ok(locator.clone()), self.at),
+            Err(refusal) => (Err(*refusal), self.at),
+        };
+        Some(Claim { said, line, session_id: session_id.to_owned() })
+    }
+
+    /// The id of the header in the first line, WTF-8; empty when that is no header.
+    pub fn own_id(&self) -> &[u8] {
+        self.id.as_deref().unwrap_or_default()
     }
 
     /// The answer for the session `session_id` (WTF-8), after the last line.
@@ -177,6 +230,13 @@ fn header(line: &[u8], session_id: &[u8]) -> Result<(Option<Locator>, bool), Ref
 fn session(line: &[u8]) -> Result<Value, Refusal> {
     let value = Value::parse(super::first_line::trim(&utf8_lossy(line))).ok_or(Refusal::Header)?;
     if value.get("type").is_some_and(|kind| kind.is_str("session")) { Ok(value) } else { Err(Refusal::Header) }
+}
+
+/// Whether a record that is a header or a header patch names an owner, however.
+fn names_an_owner<'v, V: View<'v>>(record: V) -> bool {
+    let is = |kind: &str| record.get("type").is_some_and(|own| own.is_str(kind));
+    let patch = record.get("patch").filter(|_| is("header_patch"));
+    (is("session") && record.get(KEY).is_some()) || patch.is_some_and(|patch| patch.get(KEY).is_some())
 }
 
 /// The owner that a header names, and whether patches count.

@@ -10,17 +10,17 @@ use sha2::{Digest, Sha256};
 const PENDING: &str = "gc_retirement_pending";
 
 /// The clean tree with an owner of its session; what the receipts of its journal say.
-struct Retirement {
-    tree: Tree,
-    prepared: Receipt,
+pub(super) struct Retirement {
+    pub(super) tree: Tree,
+    pub(super) prepared: Receipt,
 }
 
-fn owner() -> String {
+pub(super) fn owner() -> String {
     format!("/a/sessions/.task-artifact-owners/{}", owner_id("s1".into()).unwrap())
 }
 
 impl Retirement {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let tree = Tree::new();
         let fs = &tree.fs;
         fs.file(format!("{}/0.bash.log", owner()), b"output");
@@ -68,17 +68,17 @@ impl Retirement {
     fn key(&self) -> Key {
         Key::of(self.prepared.target.transcript_path.as_js())
     }
-    fn path(&self, state: State) -> String {
+    pub(super) fn path(&self, state: State) -> String {
         self.tree.at(&format!("{INTERNAL}/{RECEIPTS}/{}", self.key().name(state)))
     }
-    fn receipt(&self, progress: Progress) -> Receipt {
+    pub(super) fn receipt(&self, progress: Progress) -> Receipt {
         Receipt { progress, ..self.prepared.clone() }
     }
-    fn store(&self, receipt: &Receipt) {
+    pub(super) fn store(&self, receipt: &Receipt) {
         self.tree.fs.file(self.path(receipt.state()), &receipt.encode().unwrap());
     }
     /// The journal up to `prepared`, `artifacts_removed` and so many uncertain attempts.
-    fn with(self, attempts: u64) -> Self {
+    pub(super) fn with(self, attempts: u64) -> Self {
         self.store(&self.prepared);
         self.store(&self.receipt(Progress::ArtifactsRemoved));
         for attempt in 1..=attempts {
@@ -86,7 +86,7 @@ impl Retirement {
         }
         self
     }
-    fn pending(&self, attempt: u64, outcome: Retained) -> Receipt {
+    pub(super) fn pending(&self, attempt: u64, outcome: Retained) -> Receipt {
         self.receipt(Progress::OwnerPending { attempt, outcome: Box::new(outcome) })
     }
     /// Changes the text of a stored receipt.
@@ -103,10 +103,10 @@ impl Retirement {
         bytes
     }
     /// Codes, each with the state (or other file) it is said of.
-    fn found(&self) -> Vec<String> {
+    pub(super) fn found(&self) -> Vec<String> {
         self.found_by(&options())
     }
-    fn found_by(&self, options: &Options) -> Vec<String> {
+    pub(super) fn found_by(&self, options: &Options) -> Vec<String> {
         let receipts = format!("SCOPE/{INTERNAL}/{RECEIPTS}");
         let run = checked(&self.tree.fs, "/a", options);
         let found = found_in(&run);
@@ -118,7 +118,7 @@ impl Retirement {
     fn found_beside_residue(&self) -> Vec<String> {
         self.found().into_iter().filter(|line| !line.starts_with("gc_residue_present ")).collect()
     }
-    fn detach(&self) {
+    pub(super) fn detach(&self) {
         self.tree.fs.rename(owner(), format!("{}.removing", owner()));
     }
 }
@@ -126,13 +126,13 @@ impl Retirement {
 fn removing(evidence: &Evidence) -> Continuation {
     Continuation::new(evidence.parent, format!("{}.removing", owner()).as_str().into(), evidence.tree.clone())
 }
-fn uncertain(evidence: &Evidence) -> Retained {
+pub(super) fn uncertain(evidence: &Evidence) -> Retained {
     let mut continuation = removing(evidence);
     continuation.retained_root = owner().as_str().into();
     Retained { why: Why::Uncertain { reason: "task_artifact_owner_native_removal_uncertain".into() }, continuation, native: None }
 }
 /// An attempt that emptied every file and left the tree at `.removing`.
-fn payload_retired(evidence: &Evidence) -> Retained {
+pub(super) fn payload_retired(evidence: &Evidence) -> Retained {
     let mut continuation = removing(evidence);
     continuation.payload_durable = Some(true);
     continuation.append(crate::gc::List::NativeCodes, "cleanup_pending".into());

@@ -1,0 +1,274 @@
+//! The scan for sibling transcripts that gjc makes before it retires an owner (spec 03 §9): whatever keeps it from proving that
+//! nobody else names the owner. It answers "shared" at the first obstacle; a user wants to know all of them.
+//!
+//! What the specification leaves open, and the choice made: a *scope* is every directory of the sessions root that begins `v2-`
+//! or `-`; *candidates* lie directly in a scope, directly in its `.staging`, or anywhere in the recovery directory of the
+//! sessions root. What the protocol inspector refuses, and what moves or cannot be read, is left to those who report it.
+
+use super::Locator;
+use super::budget::MAX_INSPECTED;
+use crate::agent::binding;
+use crate::agent::layout::{INTERNAL, PROTOCOL, RECOVERY, STAGING, SessionsName, sessions_name};
+use crate::agent::security::{Need, judge_acl, violations};
+use crate::agent::walk::{self, Limits, Listing, Object};
+use crate::fsys::input::READ_CAP;
+use crate::fsys::{Fs, Kind, Meta, Watched};
+use crate::transcript::readers::owner::owner_of_any;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Levels of the recovery directory.
+const MAX_RECOVERY_DEPTH: usize = 32;
+
+/// What keeps the scan from a proof.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Obstacle {
+    /// A directory of the sessions root that gjc does not make.
+    StrayDirectory,
+    /// A symlink in the sessions root.
+    Symlink,
+    /// A directory that must be owner-only and real, and is not.
+    Insecure,
+    /// A v2 scope without a binding that is canonical and its own.
+    Binding,
+    /// A name that begins like the protocol directory, such as a copy `.saved` of it.
+    ProtocolCopy,
+    /// A protocol directory in a scope that is no v2 scope.
+    ProtocolElsewhere,
+    /// A protocol directory with other children than exactly the three roles.
+    Roles,
+    /// More than 50,000 scopes, or entries in all.
+    TooMany,
+    /// The recovery directory is deeper than 32 levels.
+    RecoveryTooDeep,
+    /// A file that counts as a transcript is no regular file.
+    NoFile,
+    /// A file that counts as a transcript has no header of a session, or its owner cannot be known.
+    Unclear,
+}
+
+impl Obstacle {
+    /// One of them in words, to stand before "blocks".
+    pub const fn what(self) -> &'static str {
+        match self {
+            Obstacle::StrayDirectory => "a directory in the sessions root that gjc does not make there",
+            Obstacle::Symlink => "a symlink in the sessions root",
+            Obstacle::Insecure => "a directory that is not real and owner-only (0700)",
+            Obstacle::Binding => "a scope without a sound binding of its own",
+            Obstacle::ProtocolCopy => "a name that begins like the protocol directory and is another one",
+            Obstacle::ProtocolElsewhere => "a protocol directory in a scope of the old layout",
+            Obstacle::Roles => "a protocol directory with other children than its three roles",
+            Obstacle::TooMany => "more than 50,000 scopes or entries",
+            Obstacle::RecoveryTooDeep => "a recovery directory deeper than 32 levels",
+            Obstacle::NoFile => "something named like a transcript that is no regular file",
+            Obstacle::Unclear => "a file named like a transcript whose owner cannot be known",
+        }
+    }
+}
+
+/// A candidate does not say whose it is so that gjc would believe it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unclear;
+
+/// What a candidate says of its owner; none: it names none.
+pub type Said = Result<Option<Locator>, Unclear>;
+
+/// Where the scan looks, and as whom.
+#[derive(Clone, Copy)]
+pub struct Profile<'a> {
+    /// The file system.
+    pub fs: &'a dyn Fs,
+    /// The agent directory; none when it is not to be judged.
+    pub agent: Option<&'a Path>,
+    /// The sessions root.
+    pub sessions: &'a Path,
+    /// The user that gjc would run as.
+    pub uid: u32,
+    /// How much is read.
+    pub limits: Limits,
+}
+
+/// What a scan found.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Scan {
+    /// Everything in the way, in order of path within a scope.
+    pub obstacles: Vec<(Obstacle, PathBuf)>,
+    /// Candidates that name an owner.
+    pub named: Vec<(PathBuf, Locator)>,
+    /// Scopes and entries, as gjc counts them.
+    pub scopes: u64,
+    /// Entries of all directories that were listed.
+    pub entries: u64,
+}
+
+/// Scans a profile. `said` answers for a candidate that is a regular file.
+pub fn scan(profile: &Profile<'_>, said: &mut dyn FnMut(&Path) -> Said) -> Scan {
+    let mut scanning = Scanning { profile, said, scan: Scan::default() };
+    for root in [profile.agent, Some(profile.sessions)].into_iter().flatten() {
+        if let Ok(meta) = profile.fs.lstat(root) {
+            scanning.directory(root, &meta);
+        }
+    }
+    if let Ok(root) = walk::list(profile.fs, profile.sessions, &profile.limits) {
+        scanning.root(&root);
+    }
+    let Scan { scopes, entries, .. } = scanning.scan;
+    if scopes > MAX_INSPECTED || entries > MAX_INSPECTED {
+        scanning.obstacle(Obstacle::TooMany, profile.sessions);
+    }
+    scanning.scan
+}
+
+/// What a candidate says, read from disk.
+pub fn read(fs: &dyn Fs, path: &Path) -> Said {
+    let mut watched = Watched::open(fs, path).map_err(|_| Unclear)?;
+    if watched.meta().size > READ_CAP {
+        return Err(Unclear);
+    }
+    let said = owner_of_any((&mut watched).take(READ_CAP));
+    match (said, watched.finish()) {
+        (Ok(Ok(said)), Ok(_)) => Ok(said),
+        _ => Err(Unclear),
+    }
+}
+
+/// True for a name that counts as a transcript: it ends in `.jsonl` or holds `.jsonl.`, and is no derived memory sidecar.
+pub fn is_candidate(name: &[u8]) -> bool {
+    let transcript = name.ends_with(b".jsonl") || memchr::memmem::find(name, b".jsonl.").is_some();
+    transcript && !is_derived(name)
+}
+
+/// A derived memory sidecar, by what follows the first `.spill.` (§9).
+fn is_derived(name: &[u8]) -> bool {
+    const EXACT: [&[u8]; 4] = [b"idx", b"tail", b"commit", b"buckets"];
+    const PREFIX: [&[u8]; 7] = [b"build-", b"dict-", b"capture-", b"fork-", b"overlay-", b"parent-", b"metadata-"];
+    let Some(at) = memchr::memmem::find(name, b".spill.") else { return false };
+    let rest = name.get(at + b".spill.".len()..).unwrap_or_default();
+    EXACT.contains(&rest)
+        || PREFIX.iter().any(|prefix| rest.len() > prefix.len() && rest.starts_with(prefix))
+        || (rest.len() > b".tmp".len() && rest.ends_with(b".tmp"))
+}
+
+struct Scanning<'s> {
+    profile: &'s Profile<'s>,
+    said: &'s mut dyn FnMut(&Path) -> Said,
+    scan: Scan,
+}
+
+impl Scanning<'_> {
+    fn obstacle(&mut self, obstacle: Obstacle, path: &Path) {
+        self.scan.obstacles.push((obstacle, path.to_owned()));
+    }
+
+    fn root(&mut self, root: &Listing) {
+        self.scan.entries += root.objects.len() as u64;
+        for object in &root.objects {
+            let path = root.path_of(object);
+            match (object.meta.kind, sessions_name(object.bytes())) {
+                (Kind::Symlink, _) => self.obstacle(Obstacle::Symlink, &path),
+                // What no digest can be is a scope all the same to the scan, which then finds no binding of it.
+                (Kind::Directory, SessionsName::Scope | SessionsName::MalformedScope { blocks_owners: false }) => self.scope(&path, true),
+                (Kind::Directory, SessionsName::Legacy) => self.scope(&path, false),
+                (Kind::Directory, SessionsName::Unknown | SessionsName::MalformedScope { .. }) => {
+                    self.obstacle(Obstacle::StrayDirectory, &path);
+                }
+                (Kind::Directory, SessionsName::Reserved) if object.name == RECOVERY => self.recovery(&path),
+                _ => {}
+            }
+        }
+    }
+
+    fn scope(&mut self, path: &Path, is_v2: bool) {
+        self.scan.scopes += 1;
+        let Some(scope) = self.list(path) else { return };
+        // The protocol directory is one entry more; its three names are not counted again.
+        self.scan.entries += 1;
+        self.directory(path, &scope.meta);
+        if is_v2 && !self.is_bound(path) {
+            self.obstacle(Obstacle::Binding, path);
+        }
+        for object in &scope.objects {
+            let below = scope.path_of(object);
+            match object.bytes() {
+                name if name == INTERNAL.as_bytes() && is_v2 => self.protocol(&below, &object.meta),
+                name if name == INTERNAL.as_bytes() => self.obstacle(Obstacle::ProtocolElsewhere, &below),
+                name if name.starts_with(INTERNAL.as_bytes()) => self.obstacle(Obstacle::ProtocolCopy, &below),
+                name if name == STAGING.as_bytes() => {
+                    self.directory(&below, &object.meta);
+                    let staging = self.list(&below);
+                    staging.iter().for_each(|staging| self.candidates(staging));
+                }
+                _ => {}
+            }
+        }
+        self.candidates(&scope);
+    }
+
+    fn is_bound(&self, path: &Path) -> bool {
+        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+        match binding::read(self.profile.fs, path) {
+            Ok(Some(binding)) => binding.belongs_in(name).is_ok(),
+            Ok(None) | Err(_) => false,
+        }
+    }
+
+    fn protocol(&mut self, path: &Path, meta: &Meta) {
+        self.directory(path, meta);
+        let Ok(protocol) = walk::list(self.profile.fs, path, &self.profile.limits) else { return };
+        // Three names in order: the listing is sorted, and so are the roles.
+        if !protocol.objects.iter().map(Object::bytes).eq(PROTOCOL.map(str::as_bytes)) {
+            self.obstacle(Obstacle::Roles, path);
+        }
+        for object in protocol.objects.iter().filter(|object| PROTOCOL.iter().any(|role| object.name == *role)) {
+            self.directory(&protocol.path_of(object), &object.meta);
+            self.list(&protocol.path_of(object));
+        }
+    }
+
+    fn recovery(&mut self, path: &Path) {
+        let limits = Limits { depth: MAX_RECOVERY_DEPTH, ..self.profile.limits };
+        let fs = self.profile.fs;
+        let troubles = walk::tree(
+            fs,
+            path,
+            &limits,
+            |_, _| true,
+            |listing| {
+                self.scan.entries += listing.objects.len() as u64;
+                self.candidates(&listing);
+            },
+        );
+        if troubles.iter().any(|trouble| matches!(trouble, walk::Trouble::Limit("depth of one tree", _))) {
+            self.obstacle(Obstacle::RecoveryTooDeep, path);
+        }
+    }
+
+    /// The names of a directory that is there, counted.
+    fn list(&mut self, path: &Path) -> Option<Listing> {
+        let listing = walk::list(self.profile.fs, path, &self.profile.limits).ok()?;
+        self.scan.entries += listing.objects.len() as u64;
+        Some(listing)
+    }
+
+    fn candidates(&mut self, listing: &Listing) {
+        for object in listing.objects.iter().filter(|object| is_candidate(object.bytes())) {
+            let path = listing.path_of(object);
+            if object.meta.kind != Kind::File {
+                self.obstacle(Obstacle::NoFile, &path);
+                continue;
+            }
+            match (self.said)(&path) {
+                Ok(Some(locator)) => self.scan.named.push((path, locator)),
+                Ok(None) => {}
+                Err(Unclear) => self.obstacle(Obstacle::Unclear, &path),
+            }
+        }
+    }
+
+    fn directory(&mut self, path: &Path, meta: &Meta) {
+        let sound = violations(meta, Need::Directory, self.profile.uid).next().is_none();
+        if !sound || judge_acl(self.profile.fs, path, Need::Directory).is_err() {
+            self.obstacle(Obstacle::Insecure, path);
+        }
+    }
+}
