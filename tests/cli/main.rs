@@ -198,11 +198,34 @@ fn the_schema_that_is_printed_is_the_committed_one() {
 
 #[test]
 fn a_closed_pipe_ends_quietly() {
-    let mut child = program().args(["codes", "--format", "json"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(err(&output), "");
-    assert_eq!(status(&output), 0);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("long.jsonl");
+    // More than a pipe and the program's own buffer hold.
+    let mut text =
+        String::from("{\"type\":\"session\",\"version\":5,\"id\":\"s\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"/w\"}\n");
+    for number in 0..6_000 {
+        let parent = if number == 0 { "null".to_owned() } else { format!("\"{:08x}\"", number - 1) };
+        text.push_str(&format!(
+            "{{\"type\":\"message\",\"id\":\"{number:08x}\",\"parentId\":{parent},\"timestamp\":\"2026-01-01T00:00:01.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"hello\",\"timestamp\":1}}}}\n"
+        ));
+    }
+    std::fs::write(&file, text).unwrap();
+    let file = file.to_str().unwrap();
+    let commands: [&[&str]; 7] = [
+        &["codes", "--format", "json"],
+        &["records", file],
+        &["tree", file],
+        &["context", file],
+        &["replay", file],
+        &["migrate", file],
+        &["context", file, "--json"],
+    ];
+    for command in commands {
+        let mut child = program().args(command).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((err(&output).as_str(), status(&output)), ("", 0), "{command:?}");
+    }
 }
 
 /// Waits until the process catches SIGINT (bit 2 of `SigCgt`), so that the test does not depend on how fast it starts.
