@@ -158,6 +158,10 @@ impl Scope {
             .chain([self.recovery.as_ref()])
             .flatten()
     }
+    /// The role directories of the protocol that could be listed.
+    pub fn roles(&self) -> impl Iterator<Item = &Listing> {
+        [&self.locks, &self.receipts, &self.tombstones].into_iter().flatten()
+    }
     /// Files of the scope that are named like transcripts, whatever they are.
     pub fn transcripts(&self) -> impl Iterator<Item = &Object> {
         self.directory.objects.iter().filter(|o| o.is_transcript_name())

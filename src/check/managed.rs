@@ -581,11 +581,7 @@ pub fn size(site: &Site<'_>, scope: &Scope, sink: &mut dyn Sink) {
             bytes = files.fold(bytes, |sum, file| sum.saturating_add(file.meta.size));
         },
     );
-    let path = || site.name(&scope.directory.path);
-    sink.gauge(quota::SCOPE_BYTES.gauge(path(), bytes));
-    let protocol: u64 =
-        [&scope.locks, &scope.receipts, &scope.tombstones].into_iter().flatten().map(|role| role.objects.len() as u64).sum();
-    sink.gauge(quota::PROTOCOL_ENTRIES.gauge(path(), protocol));
+    sink.gauge(quota::SCOPE_BYTES.gauge(site.name(&scope.directory.path), bytes));
     let place = || site.place(&scope.directory.path);
     if bytes > SCOPE_BYTES {
         let message =

@@ -16,6 +16,8 @@ use std::collections::BTreeSet;
 /// The areas whose codes need a row.
 const AREAS: &[&str] = &[
     "operational",
+    "retirement receipt",
+    "quota",
     "line",
     "header",
     "entry",

@@ -4,8 +4,10 @@ pub mod codes;
 
 use crate::agent::tombstone::ReplayBudget;
 use crate::agent::{artifacts, legacy, replacement_receipt};
-use crate::finding::{Difference, Gauge, Release};
+use crate::check::run::Site;
+use crate::finding::{Difference, Finding, Gauge, Release, Sink};
 use crate::gc::budget::{INVENTORY_AT_RISK, MAX_ENTRIES, MAX_HISTORY_BYTES, MAX_INSPECTED, MAX_RECEIPT_BYTES};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Something that has a limit.
@@ -47,6 +49,22 @@ impl Measure {
 /// So many per cent of a limit, rounded up.
 const fn share(limit: u64, percent: u64) -> u64 {
     (limit * percent).div_ceil(100)
+}
+
+/// What the strict inspector takes of all scopes together (Q9): `entries` in their role directories. `place` is the sessions
+/// root, or the scope that is checked alone.
+pub fn inspected(site: &Site<'_>, place: &Path, entries: u64, sink: &mut dyn Sink) {
+    if entries == 0 || !PROTOCOL_ENTRIES.holds_in(site.release) {
+        return;
+    }
+    sink.gauge(PROTOCOL_ENTRIES.gauge(site.name(place), entries));
+    if entries > MAX_INSPECTED {
+        let message = format!(
+            "{entries} files lie in the role directories of the scopes here; gjc inspects {MAX_INSPECTED}. None of them is damaged or \
+             missing by that."
+        );
+        sink.push(Finding::new(&codes::MANAGED_GC_PROTOCOL_ENTRY_LIMIT_EXCEEDED, site.place(place), message));
+    }
 }
 
 /// The measure of a gauge.

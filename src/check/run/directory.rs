@@ -13,7 +13,7 @@ use crate::agent::walk::{self, Listing, Object, Scope, Trouble};
 use crate::check::blob::store::References;
 use crate::check::residue::Place;
 use crate::check::{
-    artifact, binding, listing as listing_area, lock, managed, migration_receipt, operational, replacement_receipt, residue,
+    artifact, binding, listing as listing_area, lock, managed, migration_receipt, operational, quota, replacement_receipt, residue,
     retirement_receipt, scope, security, tombstone,
 };
 use crate::finding::Common;
@@ -83,6 +83,8 @@ impl<'a> Work<'a> {
         let mut answers = managed::Answers::new(std::mem::take(&mut part.outcomes), common);
         managed::check(&self.site, self.cwds, root.as_ref(), directories, &mut answers, &told, part);
         (part.outcomes, part.sessions) = (answers.into_outcomes(), root);
+        let inspected = part.sessions.as_ref().map_or(self.site.root, |root| &root.path).to_owned();
+        quota::inspected(&self.site, &inspected, std::mem::take(&mut part.protocol_entries), part);
         let receipts = std::mem::take(&mut part.receipts);
         part.journals = retirement_receipt::check(&self.site, &receipts, part);
     }
@@ -101,7 +103,7 @@ impl<'a> Work<'a> {
         residue::directory(site, &scope.directory, Place::Scope, &completed, part);
         residue::exclusive_locks(site, &scope.directory, site.host, part);
         residue::sidecars(site, &scope.directory, part);
-        for role in [&scope.locks, &scope.receipts, &scope.tombstones].into_iter().flatten() {
+        for role in scope.roles() {
             residue::directory(site, role, Place::Protocol, &completed, part);
         }
         if let Some(recovery) = &scope.recovery {
@@ -109,6 +111,7 @@ impl<'a> Work<'a> {
         }
         artifact::check(site, &scope.directory, part);
         managed::size(site, scope, part);
+        part.protocol_entries += scope.roles().map(|role| role.objects.len() as u64).sum::<u64>();
         let (provenance, receipts) = (Provenance::V2, scope.receipts.as_ref());
         part.directories.push(managed::Directory::new(&scope.directory, provenance, workspace, receipts, transcripts));
     }

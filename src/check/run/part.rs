@@ -36,6 +36,8 @@ pub struct Part {
     pub store: Option<String>,
     /// Session directories, for what only shows when all are seen together.
     pub directories: Vec<crate::check::managed::Directory>,
+    /// Entries of the role directories of all scopes.
+    pub protocol_entries: u64,
     /// Receipts directories of scopes: their journals are judged when the walk is done.
     pub receipts: Vec<crate::agent::walk::Listing>,
     /// The journals in them, when they were judged.
@@ -150,6 +152,7 @@ impl Part {
         if self.owners.is_none() {
             self.owners = other.owners;
         }
+        self.protocol_entries += other.protocol_entries;
         if self.sessions.is_none() {
             self.sessions = other.sessions;
         }

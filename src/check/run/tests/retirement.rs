@@ -151,6 +151,10 @@ const RETIRED: State = State::OwnerRetired;
 fn only(code: &str, at: &str) -> Vec<String> {
     vec![format!("{code} {at}")]
 }
+/// The journal before the fault: sound, with its own artifacts gone.
+fn near_miss() {
+    assert_eq!(Retirement::new().with(0).found(), pending_at("artifacts_removed.json"), "near miss");
+}
 fn pending_at(at: &str) -> Vec<String> {
     only(PENDING, at)
 }
@@ -202,6 +206,7 @@ fn gc_receipt_not_canonical() {
 
 #[test]
 fn continuation_corrupt() {
+    near_miss();
     const CODE: &str = "task_artifact_owner_continuation_corrupt";
     let journal = Retirement::new().with(0);
     journal.edit(REMOVED, "true}\n", "true\n");
@@ -225,6 +230,7 @@ fn continuation_corrupt() {
 
 #[test]
 fn continuation_mismatch() {
+    near_miss();
     let journal = Retirement::new().with(0);
     journal.edit(REMOVED, "true}\n", "true,\"taskArtifactOwnerLocator\":null}\n");
     assert_eq!(journal.found(), only("task_artifact_owner_continuation_mismatch", "artifacts_removed.json"));
@@ -232,6 +238,7 @@ fn continuation_mismatch() {
 
 #[test]
 fn continuation_identity_invalid() {
+    near_miss();
     let journal = Retirement::new().with(0);
     journal.tree.fs.remove(journal.tree.transcript());
     journal.tree.fs.directory(journal.tree.transcript());
@@ -242,6 +249,7 @@ fn continuation_identity_invalid() {
 
 #[test]
 fn transcript_replaced() {
+    near_miss();
     const CODE: &str = "task_artifact_owner_continuation_transcript_replaced";
     let journal = Retirement::new().with(0);
     let grown = "{\"type\":\"label\",\"id\":\"e0000002\",\"parentId\":\"e0000001\",\"timestamp\":\"2026-01-01T00:00:02.000Z\",\"targetId\":\"e0000001\",\"label\":\"x\"}\n";
@@ -254,6 +262,7 @@ fn transcript_replaced() {
 
 #[test]
 fn locator_missing() {
+    near_miss();
     let journal = Retirement::new().with(0);
     journal.tree.fs.remove(journal.tree.transcript());
     journal.tree.fs.file(journal.tree.transcript(), text("s1", "").as_bytes());
@@ -262,6 +271,7 @@ fn locator_missing() {
 
 #[test]
 fn evidence_codes() {
+    near_miss();
     let journal = Retirement::new().with(0);
     journal.edit(PREPARED, "\"schemaVersion\":2", "\"schemaVersion\":3");
     assert_eq!(
@@ -325,6 +335,7 @@ fn state_missing() {
 
 #[test]
 fn authority_mismatch() {
+    near_miss();
     const CODE: &str = "task_artifact_owner_continuation_authority_mismatch";
     let journal = Retirement::new().with(0);
     journal.edit(PREPARED, NAME, "2026-01-01T00-00-00-000Z_s2.jsonl");
@@ -341,6 +352,10 @@ fn authority_mismatch() {
 
 #[test]
 fn live_checks_of_a_retired_owner() {
+    let journal = Retirement::new().with(0);
+    journal.store(&journal.receipt(Progress::OwnerRetired));
+    journal.tree.fs.remove(owner());
+    assert_eq!(journal.found(), NOTHING, "near miss: nothing of the owner is left");
     let retired = || {
         let journal = Retirement::new().with(0);
         journal.store(&journal.receipt(Progress::OwnerRetired));
@@ -425,7 +440,11 @@ fn fifty_thousand_entries_are_readable_and_one_more_is_capacity_whatever_they_ar
         ["gc_inventory_admission_at_risk", "gc_receipt_quota_near", "task_artifact_owner_continuation_corrupt"],
         "all names are bad, and that is said"
     );
-    assert_eq!(entries(50_001), ["gc_inventory_admission_at_risk", "managed_gc_journal_capacity_exceeded"]);
+    assert_eq!(
+        entries(50_001),
+        ["gc_inventory_admission_at_risk", "managed_gc_journal_capacity_exceeded", "managed_gc_protocol_entry_limit_exceeded"],
+        "the inspector refuses as well"
+    );
 }
 
 #[test]
@@ -456,6 +475,25 @@ fn managed_gc_receipt_capacity_exceeded() {
     };
     assert_eq!(with(5_000), [format!("{PENDING} prepared.json"), "managed_gc_receipt_capacity_exceeded prepared.json".to_owned()]);
     assert_eq!(with(3_000), pending_at("prepared.json"), "near miss: 50 MB");
+}
+
+#[test]
+fn managed_gc_protocol_entry_limit_exceeded() {
+    // The roles of all scopes count together: here two of one scope.
+    let exceeded = |tombstones: u64| {
+        let tree = Tree::new();
+        for number in 0..30_000 {
+            tree.fs.file(tree.at(&format!("{INTERNAL}/{LOCKS}/{number}")), b"{}");
+        }
+        for number in 0..tombstones {
+            tree.fs.file(tree.at(&format!("{INTERNAL}/{TOMBSTONES}/{number}")), b"{}");
+        }
+        let run = checked(&tree.fs, "/a", &options());
+        let found = run.findings.iter().filter(|finding| finding.code.name == "managed_gc_protocol_entry_limit_exceeded");
+        found.map(|finding| finding.place.path.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(exceeded(20_001), ["sessions"]);
+    assert_eq!(exceeded(20_000), NOTHING);
 }
 
 #[test]
