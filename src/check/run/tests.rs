@@ -1,6 +1,7 @@
 //! A clean agent directory, and one fault at a time: each test names the fault, the exact findings, and near misses.
 
 mod cases;
+mod discovery;
 mod managed;
 mod owner;
 mod retirement;

@@ -1,0 +1,210 @@
+//! Discovery of prepared targets over a profile: its answer and its tokens, and that nothing which comes into being meanwhile is
+//! adopted or silently left out.
+
+use super::retirement::{Retirement, owner};
+use super::*;
+use crate::agent::world::World;
+use crate::fsys::host::Nowhere;
+use crate::gc::discovery::{Found, discover};
+use crate::gc::{Progress, Receipt, State};
+
+fn world(fs: &dyn Fs) -> World<'_> {
+    World {
+        fs,
+        host: &Nowhere,
+        now_ms: 0,
+        uid: 1000,
+        release: Release::V0_17,
+        current_dir: "/".into(),
+        agent_dir: "/a".into(),
+        sessions_root: "/a/sessions".into(),
+        around: Surroundings::default(),
+        is_copy: false,
+    }
+}
+/// Transcript (`1` or `2`) and state of every target, or the token.
+fn discovered(fs: &dyn Fs) -> Result<Vec<State>, &'static str> {
+    let found: Vec<Found> = discover(&world(fs)).map_err(|fault| fault.token().unwrap_or("unread"))?;
+    Ok(found.into_iter().map(|found| found.state).collect())
+}
+fn after(attempts: u64, change: impl FnOnce(&Retirement)) -> Result<Vec<State>, &'static str> {
+    let journal = Retirement::new().with(attempts);
+    change(&journal);
+    discovered(&journal.tree.fs)
+}
+/// A `prepared` receipt of a second transcript of the scope, which is gone.
+fn second(journal: &Retirement) -> (String, Vec<u8>) {
+    let path = journal.tree.at("2026-01-02T00-00-00-000Z_s1.jsonl");
+    let mut prepared: Receipt = journal.prepared.clone();
+    prepared.target.transcript_path = path.as_str().into();
+    let name = crate::gc::Key::of(path.as_str().into()).name(State::Prepared);
+    (journal.tree.at(&format!("{INTERNAL}/{RECEIPTS}/{name}")), prepared.encode().unwrap())
+}
+/// The scope of another workspace, which exists.
+fn other_scope() -> String {
+    format!("/a/sessions/{}", identity("/ws2").directory_name())
+}
+fn plant_other(fs: &Memory) {
+    fs.plant(other_scope(), &clean::scope(&identity("/ws2"), []));
+}
+
+const CORRUPT: &str = "task_artifact_owner_continuation_corrupt";
+const STATE_MISSING: &str = "task_artifact_owner_continuation_state_missing";
+const AUTHORITY: &str = "task_artifact_owner_continuation_authority_mismatch";
+const SCOPE_AUTHORITY: &str = "managed_gc_scope_authority_mismatch";
+
+#[test]
+fn it_answers_the_targets_of_all_journals_by_transcript() {
+    assert_eq!(discovered(&Retirement::new().tree.fs), Ok(vec![]));
+    assert_eq!(after(0, |_| ()), Ok(vec![State::ArtifactsRemoved]));
+    let two = after(2, |journal| {
+        let (path, bytes) = second(journal);
+        journal.tree.fs.file(path, &bytes);
+        journal.tree.fs.directory("/ws2");
+        plant_other(&journal.tree.fs);
+    });
+    assert_eq!(two, Ok(vec![State::OwnerPending(2), State::Prepared]));
+}
+
+#[test]
+fn one_defect_anywhere_fails_it() {
+    let receipts = |journal: &Retirement, name: &str| journal.tree.at(&format!("{INTERNAL}/{RECEIPTS}/{name}"));
+    assert_eq!(after(0, |j| j.tree.fs.file(receipts(j, "gc-retirement-x"), b"")), Err(CORRUPT), "a name that is none");
+    assert_eq!(after(0, |j| j.tree.fs.file(receipts(j, "other"), b"")), Ok(vec![State::ArtifactsRemoved]), "near miss: no receipt");
+    assert_eq!(after(0, |j| j.tree.fs.remove(j.path(State::Prepared))), Err(STATE_MISSING));
+    assert_eq!(after(0, |j| j.tree.fs.remove(j.tree.at(BINDING))), Err(SCOPE_AUTHORITY));
+    assert_eq!(after(0, |j| j.tree.fs.chmod("/a", 0o755)), Err(SCOPE_AUTHORITY));
+    assert_eq!(after(0, |j| j.tree.fs.chmod(j.tree.at(&format!("{INTERNAL}/{RECEIPTS}")), 0o755)), Err(SCOPE_AUTHORITY));
+    assert_eq!(after(0, |j| j.tree.fs.file(format!("/a/sessions/v2-{}", "b".repeat(52)), b"")), Err(SCOPE_AUTHORITY), "no directory");
+    assert_eq!(
+        after(0, |j| j.tree.fs.directory("/a/sessions/stray")),
+        Ok(vec![State::ArtifactsRemoved]),
+        "near miss: no scope by its name"
+    );
+    let retired = after(0, |j| j.store(&j.receipt(Progress::OwnerRetired)));
+    assert_eq!(retired, Err("task_artifact_owner_physical_retirement_unverified"));
+    let gone = after(0, |j| {
+        j.store(&j.receipt(Progress::OwnerRetired));
+        j.tree.fs.remove(owner());
+    });
+    assert_eq!(gone, Ok(vec![State::OwnerRetired]), "near miss: nothing of the owner is left");
+}
+
+#[test]
+fn absence_of_a_workspace_is_authenticated() {
+    // Without receipts the scope proves itself and is skipped; with one, nothing of the profile is known.
+    let without = |change: fn(&Memory)| {
+        let journal = Retirement::new().with(0);
+        plant_other(&journal.tree.fs);
+        change(&journal.tree.fs);
+        discovered(&journal.tree.fs)
+    };
+    assert_eq!(without(|_| ()), Ok(vec![State::ArtifactsRemoved]));
+    assert_eq!(without(|fs| fs.file(format!("{}/{INTERNAL}/{RECEIPTS}/gc-retirement-x", other_scope()), b"")), Err(SCOPE_AUTHORITY));
+    assert_eq!(without(|fs| fs.chmod(other_scope(), 0o755)), Err(SCOPE_AUTHORITY));
+    assert_eq!(without(|fs| fs.append(format!("{}/{BINDING}", other_scope()), b" ")), Err(SCOPE_AUTHORITY), "not canonical");
+    assert_eq!(
+        without(|fs| fs.remove(format!("{}/{INTERNAL}", other_scope()))),
+        Ok(vec![State::ArtifactsRemoved]),
+        "no receipts directory"
+    );
+}
+
+/// The numbers of the operations that list `directory`, in a run in which nothing changes: when its names are read and when it
+/// is closed, for the first and for the last listing.
+fn listings(directory: &str) -> ([(u64, u64); 2], u64) {
+    let journal = prepared();
+    let calls = Mutex::new(Vec::new());
+    let inject = Inject::new(&journal.tree.fs, |call| {
+        if call.path == Path::new(directory) && call.phase == Phase::Before && matches!(call.op, "opendir" | "close") {
+            calls.lock().unwrap().push(call.number);
+        }
+        None
+    });
+    assert_eq!(discovered(&inject), Ok(vec![State::Prepared]));
+    let calls = calls.lock().unwrap().clone();
+    assert_eq!(calls.len(), 6, "it is opened, read and closed twice: {calls:?}");
+    ([(calls[1], calls[2]), (calls[4], calls[5])], inject.operations())
+}
+/// A journal of one receipt, and an empty workspace beside.
+fn prepared() -> Retirement {
+    let journal = Retirement::new();
+    journal.store(&journal.prepared);
+    journal.tree.fs.directory("/ws2");
+    journal
+}
+
+/// What `change` makes before the operation of each number is refused with `token` from the moment when `directory` was listed
+/// first until it is listed last. `adopted` is the answer when it was there in time.
+fn at_every_position(directory: &str, token: &str, adopted: &[State], change: impl Fn(&Retirement) + Sync) {
+    let ([(first, first_end), (last, _)], total) = listings(directory);
+    let mut refused = 0;
+    for position in 0..=total {
+        let journal = prepared();
+        let inject = Inject::new(&journal.tree.fs, |call| {
+            if call.number == position && call.phase == Phase::Before {
+                change(&journal);
+            }
+            None
+        });
+        let answer = discovered(&inject);
+        match &answer {
+            Ok(_) if position <= first_end => assert!(position > first || answer.as_deref() == Ok(adopted), "{position}: {answer:?}"),
+            Ok(states) => assert!(position > last && states == &[State::Prepared], "left out or adopted at {position}: {answer:?}"),
+            // A directory that moves for as long as it is listed is not known either.
+            Err(said) => assert!(position > first && *said == token, "{position}: {answer:?}"),
+        }
+        refused += u64::from(answer.is_err());
+        if position > first_end && position <= last {
+            assert_eq!(answer, Err(token), "between {first_end} and {last}, at {position}");
+        }
+    }
+    assert!(refused > 10, "{refused} of {total}");
+}
+
+#[test]
+fn a_scope_that_appears_meanwhile_is_refused_at_every_position() {
+    at_every_position("/a/sessions", SCOPE_AUTHORITY, &[State::Prepared], |journal| plant_other(&journal.tree.fs));
+}
+
+#[test]
+fn a_populated_scope_that_appears_meanwhile_is_refused_at_every_position() {
+    at_every_position("/a/sessions", SCOPE_AUTHORITY, &[State::Prepared], |journal| {
+        plant_other(&journal.tree.fs);
+        journal.tree.fs.file(format!("{}/{INTERNAL}/{RECEIPTS}/{}.json", other_scope(), "ab".repeat(32)), b"{}");
+    });
+}
+
+#[test]
+fn a_journal_that_appears_in_a_processed_scope_is_refused_at_every_position() {
+    let receipts = Retirement::new().tree.at(&format!("{INTERNAL}/{RECEIPTS}"));
+    at_every_position(&receipts, AUTHORITY, &[State::Prepared, State::Prepared], |journal| {
+        let (path, bytes) = second(journal);
+        journal.tree.fs.file(path, &bytes);
+    });
+}
+
+#[test]
+fn a_first_receipt_in_a_processed_scope_is_refused_too() {
+    // The scope of the other workspace comes before or behind; it has no receipt and gets one when all scopes were read.
+    let ([_, (last, _)], _) = listings("/a/sessions");
+    let mut refused = 0;
+    for position in 0..last {
+        let journal = prepared();
+        plant_other(&journal.tree.fs);
+        let inject = Inject::new(&journal.tree.fs, |call| {
+            if call.number == position && call.phase == Phase::Before {
+                journal
+                    .tree
+                    .fs
+                    .file(format!("{}/{INTERNAL}/{RECEIPTS}/gc-retirement-{}-prepared.json", other_scope(), "ab".repeat(32)), b"{");
+            }
+            None
+        });
+        let answer = discovered(&inject);
+        // In time it is read, and is no JSON; else it was not there when its scope was read.
+        assert!(matches!(answer, Err(CORRUPT | AUTHORITY)), "{position}: {answer:?}");
+        refused += u64::from(answer == Err(AUTHORITY));
+    }
+    assert!(refused > 10, "{refused}");
+}
