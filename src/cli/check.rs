@@ -10,7 +10,7 @@ use crate::render::{Excerpts, concise, json};
 use crate::report::{self, Audit, Blobs, CheckedFor, Report, Settings, UserReason};
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::borrow::Cow;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Arguments of `check`.
@@ -152,29 +152,27 @@ pub(super) fn write(report: &Report, excerpts: &dyn Excerpts, console: &mut Cons
     let (colour, width, quiet) = (console.colour(), console.environment.width, console.options.quiet);
     for file in &console.options.output {
         // A file has no width and no colours of its own: the same bytes wherever the run was started.
-        let text = rendered(report, file.format, excerpts, Layout { colour: false, width: 100, quiet })?;
-        write_report(&file.path, &text).map_err(|refused| match refused {
+        let layout = Layout { colour: false, width: 100, quiet };
+        write_report(&file.path, |out| render(report, file.format, excerpts, layout, out)).map_err(|refused| match refused {
             Refused::System { .. } => Failure::Operational(refused.to_string()),
             _ => Failure::Usage(refused.to_string()),
         })?;
     }
-    let text = rendered(report, console.options.format, excerpts, Layout { colour, width, quiet })?;
     let status = report.status();
-    match console.out().write_all(&text) {
+    let format = console.options.format;
+    match render(report, format, excerpts, Layout { colour, width, quiet }, console.out()) {
         // Who closes the pipe has seen enough; the exit status still says how it stands.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(status),
         written => written.map(|()| status).map_err(Failure::Output),
     }
 }
 
-fn rendered(report: &Report, format: Format, excerpts: &dyn Excerpts, layout: Layout) -> io::Result<Vec<u8>> {
-    let mut text = Vec::new();
+fn render(report: &Report, format: Format, excerpts: &dyn Excerpts, layout: Layout, out: &mut dyn Write) -> io::Result<()> {
     match format {
-        Format::Human => text = human::text(report, excerpts, layout).into_bytes(),
-        Format::Concise => concise::write(report, excerpts, &mut text)?,
-        Format::Json => json::write(report, &mut text)?,
+        Format::Human => out.write_all(human::text(report, excerpts, layout).as_bytes()),
+        Format::Concise => concise::write(report, excerpts, out),
+        Format::Json => json::write(report, out),
     }
-    Ok(text)
 }
 
 /// A report file below what is checked, or in the place of it, would change what is checked.

@@ -79,17 +79,22 @@ impl NewFile {
 }
 
 /// Puts a report where the user said, in one step: complete, or what was there before. A report is replaced by the next
-/// one; a transcript never is.
+/// one; a transcript never is. `report` writes it: a report of many transcripts is large and is not held as a whole.
 ///
 /// # Errors
 /// The system's, or [`Refused::Exists`] for a name that ends `.jsonl` or stands for no regular file that can be replaced.
-pub fn write_report(path: &Path, bytes: &[u8]) -> Result<(), Refused> {
+pub fn write_report(path: &Path, report: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Refused> {
     let failed = || Refused::system(path);
+    let write_to = |file: &File| {
+        let mut out = BufWriter::new(file);
+        report(&mut out)?;
+        out.flush()
+    };
     match std::fs::symlink_metadata(path) {
         Ok(meta) if meta.is_file() && path.extension().is_none_or(|extension| extension != "jsonl") => {}
         // A pipe or a device takes what is written to it; nothing of it is replaced.
         Ok(meta) if !meta.is_file() && !meta.is_dir() && !meta.is_symlink() => {
-            return File::options().write(true).open(path).and_then(|mut file| file.write_all(bytes)).map_err(failed());
+            return File::options().write(true).open(path).and_then(|file| write_to(&file)).map_err(failed());
         }
         Ok(_) => return Err(Refused::Exists(path.to_owned())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -97,8 +102,8 @@ pub fn write_report(path: &Path, bytes: &[u8]) -> Result<(), Refused> {
     }
     // As wide as the user's mask allows: a report is read by others.
     let wide = std::fs::Permissions::from_mode(0o666);
-    let mut file = tempfile::Builder::new().prefix(".gjc-fsck-").permissions(wide).tempfile_in(folder(path)).map_err(failed())?;
-    file.write_all(bytes).map_err(failed())?;
+    let file = tempfile::Builder::new().prefix(".gjc-fsck-").permissions(wide).tempfile_in(folder(path)).map_err(failed())?;
+    write_to(file.as_file()).map_err(failed())?;
     file.persist(path).map_err(|error| failed()(error.error))?;
     Ok(())
 }
@@ -144,15 +149,15 @@ mod tests {
     fn a_report_replaces_the_one_before_and_never_a_transcript() {
         let folder = tempfile::tempdir().unwrap();
         let report = folder.path().join("report.json");
-        write_report(&report, b"first").unwrap();
-        write_report(&report, b"second").unwrap();
+        write_report(&report, |out| out.write_all(b"first")).unwrap();
+        write_report(&report, |out| out.write_all(b"second")).unwrap();
         assert_eq!(std::fs::read(&report).unwrap(), b"second");
 
         let transcript = folder.path().join("session.jsonl");
         std::fs::write(&transcript, "precious").unwrap();
-        assert!(matches!(write_report(&transcript, b"report"), Err(Refused::Exists(_))));
+        assert!(matches!(write_report(&transcript, |out| out.write_all(b"report")), Err(Refused::Exists(_))));
         std::os::unix::fs::symlink("session.jsonl", folder.path().join("link")).unwrap();
-        assert!(matches!(write_report(&folder.path().join("link"), b"report"), Err(Refused::Exists(_))));
+        assert!(matches!(write_report(&folder.path().join("link"), |out| out.write_all(b"report")), Err(Refused::Exists(_))));
         assert_eq!(std::fs::read(&transcript).unwrap(), b"precious");
         assert_eq!(names(folder.path()), ["link", "report.json", "session.jsonl"]);
     }

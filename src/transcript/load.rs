@@ -347,6 +347,11 @@ impl<K: Keep> Loader<K> {
         &self.ids
     }
 
+    /// The same, for another reader of the file that compares ids too. More ids than the entries have do no harm.
+    pub const fn ids_mut(&mut self) -> &mut Ids {
+        &mut self.ids
+    }
+
     /// The result of loading.
     ///
     /// # Errors

@@ -44,7 +44,7 @@ impl Passes<'_> {
         } = self;
         let lost_lines = lines.finish(sink);
         let size = sizes.size();
-        // Reader R holds the ids of the whole file: they are freed before the entries are looked at.
+        // What the readers of the lines hold is freed before the entries are looked at.
         let bounded = bounded.filter(|_| size > FILE_CAP).map(|bounded| bounded.finish());
         let mut outcome = Outcome { size, ..Outcome::default() };
         outcome.counts.lines = lost_lines.lines;

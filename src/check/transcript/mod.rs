@@ -164,6 +164,8 @@ pub fn check<R: Read>(input: R, options: &Options<'_>, sink: &mut dyn Sink) -> i
     while let Some(event) = lines.next()? {
         passes.event(&event, &mut sink);
     }
+    // The buffers are as large as the longest line.
+    drop(lines);
     Ok(passes.finish(options, &mut sink))
 }
 
@@ -280,7 +282,7 @@ impl<'s> Passes<'s> {
                     self.managed.line(line);
                 }
                 if let Some(bounded) = &mut self.bounded {
-                    bounded.line(line);
+                    bounded.line(line, self.loader.ids_mut());
                 }
                 if let Some(owner) = &mut self.owner {
                     owner.line(line);

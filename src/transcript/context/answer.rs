@@ -84,11 +84,11 @@ pub fn thrown(throw: &Throw) -> Vec<u8> {
 pub fn text(context: &Context<'_, Values<'_>>, namespace: &JsString) -> Vec<u8> {
     let list = context.list();
     let id_of = |message: &Message| match message {
-        Message::Stored(entry) | Message::Custom(entry) => Js::member(list.entry(*entry).and_then(|entry| entry.get("id"))),
+        Message::Stored(_) | Message::Custom(_) => Js::member(list.entry(message.entry()).and_then(|entry| entry.get("id"))),
         Message::BranchSummary(_) | Message::CompactionSummary(_) => Js::Value(&Value::Null),
     };
     let observation_of = |message: &Message| match message {
-        Message::Custom(entry) => list.entry(*entry).map_or(Js::Undefined, |entry| observation(entry, namespace)),
+        Message::Custom(_) => list.entry(message.entry()).map_or(Js::Undefined, |entry| observation(entry, namespace)),
         _ => Js::Value(&Value::Null),
     };
     let mut answer = vec![("context", to_js(context)), ("message_entry_ids", Js::Array(context.messages.iter().map(id_of).collect()))];

@@ -51,24 +51,26 @@ pub trait ContextEntries: Linked {
     fn weight(&self, entry: usize) -> u64;
 }
 
-/// A message of the context, by the entry it comes from.
+/// A message of the context, by the number of the entry it comes from. A context has as many as a file has entries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Message {
     /// The stored message of a `message` entry.
-    Stored(usize),
+    Stored(u32),
     /// A `custom_message` entry.
-    Custom(usize),
+    Custom(u32),
     /// A `branch_summary` entry with a summary.
-    BranchSummary(usize),
+    BranchSummary(u32),
     /// The winning compaction.
-    CompactionSummary(usize),
+    CompactionSummary(u32),
 }
 
 impl Message {
     /// The entry it comes from.
     pub const fn entry(self) -> usize {
         match self {
-            Message::Stored(entry) | Message::Custom(entry) | Message::BranchSummary(entry) | Message::CompactionSummary(entry) => entry,
+            Message::Stored(entry) | Message::Custom(entry) | Message::BranchSummary(entry) | Message::CompactionSummary(entry) => {
+                entry as usize
+            }
         }
     }
 }
@@ -124,7 +126,7 @@ pub fn build<'l, L: ContextEntries + ?Sized>(tree: &Tree<'l, L>, leaf: Leaf, rel
     let (kept, after) = match compaction {
         None => (0..0, 0),
         Some(Compaction { entry, place, kept }) => {
-            messages.push(timed(list, Message::CompactionSummary(entry))?);
+            messages.push(timed(list, Message::CompactionSummary(entry as u32))?);
             let kept = match kept {
                 Kept::From(first) => first..place,
                 Kept::Replaced | Kept::NotFound => 0..0,
@@ -155,12 +157,12 @@ fn compaction<L: ContextEntries + ?Sized>(list: &L, path: &[usize]) -> Option<Co
 fn emit<L: ContextEntries + ?Sized>(list: &L, entry: usize) -> Result<Option<Message>, Throw> {
     Ok(match list.kind(entry) {
         EntryKind::Message => match list.message(entry) {
-            MessageForm::Object | MessageForm::Array => Some(Message::Stored(entry)),
+            MessageForm::Object | MessageForm::Array => Some(Message::Stored(entry as u32)),
             // gjc remembers the entry of each message in a WeakMap.
             _ => return Err(Throw::Type("WeakMap keys must be objects or non-registered symbols")),
         },
-        EntryKind::CustomMessage => Some(timed(list, Message::Custom(entry))?),
-        EntryKind::BranchSummary if list.has_summary(entry) => Some(timed(list, Message::BranchSummary(entry))?),
+        EntryKind::CustomMessage => Some(timed(list, Message::Custom(entry as u32))?),
+        EntryKind::BranchSummary if list.has_summary(entry) => Some(timed(list, Message::BranchSummary(entry as u32))?),
         _ => None,
     })
 }
@@ -197,7 +199,7 @@ impl<'l, L: ContextEntries + ?Sized> Context<'l, L> {
     /// True when the last message is from the assistant, or there is none.
     pub fn is_terminal(&self) -> bool {
         match self.messages.last() {
-            Some(Message::Stored(entry)) => self.list.role(*entry) == Role::Assistant,
+            Some(message @ Message::Stored(_)) => self.list.role(message.entry()) == Role::Assistant,
             Some(_) => false,
             None => true,
         }

@@ -69,7 +69,7 @@ pub struct Refused {
 /// The input cannot be read.
 pub fn scan(input: impl Read) -> io::Result<Result<(), Refused>> {
     let mut input = BufReader::with_capacity(256 * 1024, input);
-    let mut chain = Chain::default();
+    let (mut chain, mut ids, mut tape) = (Chain::default(), Ids::default(), Tape::default());
     let mut line = Vec::new();
     let mut number = 0;
     loop {
@@ -80,14 +80,15 @@ pub fn scan(input: impl Read) -> io::Result<Result<(), Refused>> {
             return Ok(end.map_err(|refusal| Refused { refusal, line: number }));
         }
         number += 1;
-        if let Err(refusal) = chain.line(&line) {
+        if let Err(refusal) = chain.line(&line, &mut tape, &mut ids) {
             return Ok(Err(Refused { refusal, line: number }));
         }
     }
 }
 
 /// The scan over the lines of a stream that is read for other readers too. Feed it every line of
-/// [`Lines`](crate::json::jsonl::Lines) in order.
+/// [`Lines`](crate::json::jsonl::Lines) in order, with the same [`Ids`], which other readers may use too: a large file has
+/// an id for each of its entries, and they are kept once.
 #[derive(Default)]
 pub struct Bounded {
     chain: Chain,
@@ -97,19 +98,19 @@ pub struct Bounded {
 
 impl Bounded {
     /// Takes the next line.
-    pub fn line(&mut self, line: &jsonl::Line<'_>) {
+    pub fn line(&mut self, line: &jsonl::Line<'_>, ids: &mut Ids) {
         self.lines = line.number;
         if self.refused.is_some() {
             return;
         }
-        if let Err(refusal) = self.judge(line) {
+        if let Err(refusal) = self.judge(line, ids) {
             self.refused = Some(Refused { refusal, line: line.number });
             // Nothing is asked of what was seen before.
             self.chain = Chain::default();
         }
     }
 
-    fn judge(&mut self, line: &jsonl::Line<'_>) -> Result<(), Refusal> {
+    fn judge(&mut self, line: &jsonl::Line<'_>, ids: &mut Ids) -> Result<(), Refusal> {
         if line.raw.len() as u64 + u64::from(line.has_lf) > LONGEST_LINE {
             return Err(Refusal::OversizedLine);
         }
@@ -117,7 +118,7 @@ impl Bounded {
         let marked = line.number == 1 && line.offset > 0;
         match line.value {
             _ if !line.has_lf => Err(Refusal::Unterminated),
-            Some(record) if !marked && line.invalid_utf8.is_none() => self.chain.record(record),
+            Some(record) if !marked && line.invalid_utf8.is_none() => self.chain.record(record, ids),
             _ => Err(Refusal::Malformed),
         }
     }
@@ -138,8 +139,6 @@ impl Bounded {
 /// What was seen so far: a header and a chain of entries.
 #[derive(Default)]
 struct Chain {
-    tape: Tape,
-    ids: Ids,
     /// By [`Id::index`]: the id belongs to an entry.
     seen: Vec<bool>,
     has_header: bool,
@@ -150,7 +149,7 @@ struct Chain {
 }
 
 impl Chain {
-    fn line(&mut self, line: &[u8]) -> Result<(), Refusal> {
+    fn line(&mut self, line: &[u8], tape: &mut Tape, ids: &mut Ids) -> Result<(), Refusal> {
         if line.len() as u64 > LONGEST_LINE {
             return Err(Refusal::OversizedLine);
         }
@@ -159,19 +158,16 @@ impl Chain {
             return Err(Refusal::Malformed);
         }
         // A mark would put the header behind byte 0: it fails `JSON.parse` here.
-        let mut tape = std::mem::take(&mut self.tape);
-        let judged = match scan::scan(line, 0, &mut tape) {
+        match scan::scan(line, 0, tape) {
             Outcome::Complete { end } if skip_space(line, end) == line.len() => match tape.root(line) {
-                Some(record) => self.record(record),
+                Some(record) => self.record(record, ids),
                 None => Err(Refusal::Malformed),
             },
             _ => Err(Refusal::Malformed),
-        };
-        self.tape = tape;
-        judged
+        }
     }
 
-    fn record<'v, V: View<'v>>(&mut self, record: V) -> Result<(), Refusal> {
+    fn record<'v, V: View<'v>>(&mut self, record: V, ids: &mut Ids) -> Result<(), Refusal> {
         let is_string = |key| record.get(key).is_some_and(|value: V| value.as_str().is_some());
         if !(record.is_record() && is_string("type") && is_string("id")) {
             return Err(Refusal::Malformed);
@@ -185,9 +181,9 @@ impl Chain {
             let first = !std::mem::replace(&mut self.has_header, true);
             return if first && kind.is_header() && version_5 { Ok(()) } else { Err(Refusal::Unsupported) };
         }
-        self.link(record)?;
+        self.link(record, ids)?;
         if kind == EntryKind::Compaction {
-            let kept = self.ids.of(record.get("firstKeptEntryId"));
+            let kept = ids.of(record.get("firstKeptEntryId"));
             if Some(kept) == self.previous || !self.is_seen(kept) {
                 return Err(Refusal::InvalidCompaction);
             }
@@ -200,8 +196,8 @@ impl Chain {
     }
 
     /// The entry's parent is the entry before it, and its id is new.
-    fn link<'v, V: View<'v>>(&mut self, record: V) -> Result<(), Refusal> {
-        let (id, parent) = (self.ids.of(record.get("id")), self.ids.of(record.get("parentId")));
+    fn link<'v, V: View<'v>>(&mut self, record: V, ids: &mut Ids) -> Result<(), Refusal> {
+        let (id, parent) = (ids.of(record.get("id")), ids.of(record.get("parentId")));
         if parent != self.previous.unwrap_or(Id::NULL) {
             let known = parent == Id::NULL || self.is_seen(parent);
             return Err(if known { Refusal::Branch } else { Refusal::MissingParent });
@@ -265,10 +261,10 @@ mod tests {
     }
     fn streamed(text: &[u8]) -> Result<(), Refused> {
         let mut lines = jsonl::Lines::new(text);
-        let mut bounded = Bounded::default();
+        let (mut bounded, mut ids) = (Bounded::default(), Ids::default());
         while let Some(event) = lines.next().unwrap() {
             if let jsonl::Event::Line(line) = event {
-                bounded.line(&line);
+                bounded.line(&line, &mut ids);
             }
         }
         bounded.finish()
