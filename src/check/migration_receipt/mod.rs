@@ -4,6 +4,7 @@
 pub mod codes;
 
 use super::record::{self, Record};
+use super::retirement_receipt::codes as retirement;
 use super::run::Site;
 use crate::agent::artifacts;
 use crate::agent::candidates::{self, Candidate, Provenance};
@@ -40,7 +41,7 @@ pub fn check(site: &Site<'_>, scope: &Scope, rebound: bool, sink: &mut dyn Sink)
             }
             Name::Migration { state: State::Committed, .. } => match record::read(site, &path, sink) {
                 Record::Unread => {}
-                Record::NotJson => invalid(site, &path, "it is not JSON", sink),
+                Record::NotJson => no_object(site, &path, "it is not JSON", sink),
                 Record::TooLarge(size) => invalid(site, &path, &format!("it has {size} bytes and was not read"), sink),
                 Record::Json(record) => committed(site, &path, &record, &digest, rebound, sink),
             },
@@ -64,6 +65,15 @@ fn invalid(site: &Site<'_>, path: &Path, why: &str, sink: &mut dyn Sink) {
     sink.push(Finding::new(&codes::MANAGED_GC_PROTOCOL_MIGRATION_INVALID, site.place(path), message));
 }
 
+/// A receipt that is no JSON object: the inspector has a word of its own for it, where there is one.
+fn no_object(site: &Site<'_>, path: &Path, why: &str, sink: &mut dyn Sink) {
+    if !Difference::Retirement.in_effect(site.release) {
+        return invalid(site, path, why, sink);
+    }
+    let message = format!("The file counts as absent: {why}.");
+    sink.push(Finding::new(&retirement::MANAGED_GC_PROTOCOL_RECORD_INVALID, site.place(path), message));
+}
+
 /// A file `<op>.json`.
 fn committed(site: &Site<'_>, path: &Path, record: &Value, digest: &str, rebound: bool, sink: &mut dyn Sink) {
     let state = record.str_member("state");
@@ -72,16 +82,16 @@ fn committed(site: &Site<'_>, path: &Path, record: &Value, digest: &str, rebound
         sink.push(Finding::new(&codes::MANAGED_GC_PROTOCOL_MIGRATION_INCOMPLETE, site.place(path), message));
         return;
     }
+    if record.kind() != crate::json::Kind::Object {
+        return no_object(site, path, "it is no object", sink);
+    }
     if receipt::is_invalid_committed(record, digest) {
-        let why = match record.kind() {
-            crate::json::Kind::Object if named(record, "source").is_none() || named(record, "destination").is_none() => {
-                "its source or destination path is no string"
-            }
-            crate::json::Kind::Object if !receipt::has_fixed_fields(record, digest) => {
-                "schema, state, policy or scope are not those of this scope"
-            }
-            crate::json::Kind::Object => "its artifact manifest is not well formed",
-            _ => "it is no object",
+        let why = if named(record, "source").is_none() || named(record, "destination").is_none() {
+            "its source or destination path is no string"
+        } else if !receipt::has_fixed_fields(record, digest) {
+            "schema, state, policy or scope are not those of this scope"
+        } else {
+            "its artifact manifest is not well formed"
         };
         return invalid(site, path, why, sink);
     }

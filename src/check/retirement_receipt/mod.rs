@@ -4,6 +4,7 @@
 //! Scopes are judged one after another when the walk is done, the journals of one scope in parallel.
 
 pub mod codes;
+pub mod protocol;
 
 use super::owner::{Journalled, Named};
 use super::quota::{LARGEST_RETIREMENT_HISTORY, LARGEST_RETIREMENT_RECEIPT, RECEIPTS_INVENTORY, RETIREMENT_ENTRIES, codes as quota};

@@ -99,6 +99,9 @@ impl<'a> Work<'a> {
         migration_receipt::check(site, scope, rebound, part);
         replacement_receipt::check(site, &scope.directory, site.host, part);
         tombstone::check(site, scope, part);
+        let refused = part.findings.iter().filter(|finding| finding.code.verdict.contains("inspector"));
+        let refused = refused.map(|finding| finding.place.path.to_string()).collect();
+        retirement_receipt::protocol::check(site, scope, &refused, part);
         let completed = tombstone::completed_residue(scope.tombstones.as_ref());
         residue::directory(site, &scope.directory, Place::Scope, &completed, part);
         residue::exclusive_locks(site, &scope.directory, site.host, part);

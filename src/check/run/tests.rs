@@ -4,6 +4,7 @@ mod cases;
 mod discovery;
 mod managed;
 mod owner;
+mod protocol;
 mod retirement;
 
 use super::*;

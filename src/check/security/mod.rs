@@ -196,8 +196,8 @@ impl Role {
 fn protocol_directory(site: &Site<'_>, listing: &Listing, object: &Object, sink: &mut dyn Sink) {
     if object.meta.kind == Kind::Directory {
         owner_only(site, listing, object, Need::Directory, sink);
-    } else if !object.meta.kind.is_special() {
-        // Special files are the operational area's.
+    } else if object.meta.kind == Kind::Symlink {
+        // Another kind has a code of its own.
         reparse_point(site, &listing.path_of(object), object.meta.kind, sink);
     }
 }

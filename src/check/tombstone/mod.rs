@@ -5,6 +5,7 @@ pub mod codes;
 
 use super::quota::{self, CLEANUP_REPLAY_BYTES, CLEANUP_REPLAY_WORK, TOMBSTONE_ENTRIES};
 use super::record::{self, Record};
+use super::retirement_receipt::codes as retirement;
 use super::run::Site;
 use crate::agent::artifacts;
 use crate::agent::budget::Budget;
@@ -148,10 +149,24 @@ fn tombstone(site: &Site<'_>, scope: &Scope, digest: &str, path: &Path, object: 
     None
 }
 
+/// A completed record that is no JSON object: the inspector has a word of its own for it.
+fn no_object(site: &Site<'_>, path: &Path, why: &str, sink: &mut dyn Sink) -> Option<Value> {
+    let message = format!("The completed record counts as absent: {why}.");
+    sink.push(Finding::new(&retirement::MANAGED_GC_PROTOCOL_RECORD_INVALID, site.place(path), message));
+    None
+}
+
 /// The value of a cleanup record, or none when it cannot be used.
 fn cleanup_value(site: &Site<'_>, path: &Path, object: &Object, state: CleanupState, sink: &mut dyn Sink) -> Option<Value> {
+    // Only where there is an inspector.
+    let is_no_record =
+        |state, is_object: bool| state == CleanupState::Completed && !is_object && Difference::Retirement.in_effect(site.release);
     let why = if object.meta.kind == Kind::File {
         match record::read(site, path, sink) {
+            Record::Json(value) if is_no_record(state, value.kind() == crate::json::Kind::Object) => {
+                return no_object(site, path, "it is no object", sink);
+            }
+            Record::NotJson if is_no_record(state, false) => return no_object(site, path, "it is not JSON", sink),
             Record::Json(value) if has_integers(&value) => return Some(value),
             Record::Json(_) => "a recorded number is no integer".to_owned(),
             Record::NotJson => "it is not JSON".to_owned(),

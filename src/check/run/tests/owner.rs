@@ -322,7 +322,6 @@ fn owner_scan_blocked() {
         ["sessions/-old-/.gjc-managed-session-internal"]
     );
     assert_eq!(blocked(|j| j.tree.fs.chmod(&j.tree.scope, 0o755)), ["SCOPE"]);
-    assert_eq!(blocked(|j| j.tree.fs.directory(j.tree.at(&format!("{INTERNAL}/more")))), [format!("SCOPE/{INTERNAL}")]);
     assert_eq!(blocked(|j| j.tree.fs.file(j.tree.at("x.jsonl.bak"), b"")), ["SCOPE/x.jsonl.bak"], "no header");
     assert_eq!(blocked(|j| j.tree.fs.directory(j.tree.at("x.jsonl"))), ["SCOPE/x.jsonl"]);
     assert_eq!(blocked(|j| j.tree.fs.file(j.tree.at("x.jsonl.bak"), text_of(j).as_bytes())), ["SCOPE/x.jsonl.bak"], "the same owner");
@@ -345,6 +344,8 @@ fn what_blocks_no_retirement() {
 fn what_another_code_says_of_the_same_object_is_not_said_again() {
     let stray = after(|j| j.tree.fs.directory("/a/sessions/stray"));
     assert_eq!(stray, ["unknown_scope_dir sessions/stray"]);
+    let roles = after(|j| j.tree.fs.directory(j.tree.at(&format!("{INTERNAL}/more"))));
+    assert_eq!(roles, [format!("managed_gc_protocol_roles_invalid SCOPE/{INTERNAL}")]);
     assert_eq!(after(|j| j.tree.fs.chmod("/a/sessions", 0o755)), ["agent_dir_mode_drift sessions"]);
 }
 
