@@ -302,6 +302,23 @@ mod tests {
     }
 
     #[test]
+    fn an_id_that_only_another_reader_saw_is_not_seen() {
+        let text = [HEADER, &note("a", "null"), &compaction("b", "\"a\"", "x")].map(|line| format!("{line}\n")).concat();
+        let (mut bounded, mut ids) = (Bounded::default(), Ids::default());
+        for id in [b"a", b"x", b"b"] {
+            ids.string(id);
+        }
+        let mut lines = jsonl::Lines::new(text.as_bytes());
+        while let Some(event) = lines.next().unwrap() {
+            if let jsonl::Event::Line(line) = event {
+                bounded.line(&line, &mut ids);
+            }
+        }
+        // Neither is `a` a duplicate, nor can the compaction keep from `x`.
+        assert_eq!(bounded.finish(), Err(Refused { refusal: Refusal::InvalidCompaction, line: 3 }));
+    }
+
+    #[test]
     fn every_line_ends_and_none_is_longer_than_8_mib() {
         assert_eq!(scan(HEADER.as_bytes()).unwrap().map_err(|r| r.refusal), Err(Refusal::Unterminated));
         let long = format!("{HEADER}\n{}", " ".repeat(9 * 1024 * 1024));
