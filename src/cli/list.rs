@@ -6,7 +6,7 @@ use crate::agent::catalogue::{self, Catalogue};
 use crate::agent::locate::{Part, part_of};
 use crate::agent::walk::show;
 use crate::fsys::host::ThisHost;
-use crate::fsys::{Fs, Kind, Real};
+use crate::fsys::{Errno, Fs, Kind, Real};
 use crate::render::human::Layout;
 use crate::render::list;
 use std::path::{Path, PathBuf};
@@ -82,12 +82,13 @@ pub(super) fn named(path: &Path, console: &Console) -> Result<Part, Failure> {
     let there = console.environment.current_dir.join(path);
     let name = show(path.as_os_str());
     match Real.stat(&there) {
+        Err(error) if error.errno == Errno::NOENT => Err(Failure::Operational(format!("{name}: nothing stands here; check the spelling"))),
         Err(error) => Err(Failure::Operational(format!("{name}: {}", error.token()))),
         Ok(meta) if meta.kind != Kind::Directory => {
             Err(Failure::Usage(format!("{name}: this is a {}; `gjc-fsck why` answers about one transcript", meta.kind.noun())))
         }
         Ok(_) => part_of(&Real, &there).ok_or_else(|| {
-            let hint = "`--cwd DIR` lists the sessions of a workspace, `gjc-fsck check DIR` looks at a folder of transcripts";
+            let hint = "`gjc-fsck list --cwd DIR` lists the sessions of a workspace, `gjc-fsck check DIR` looks at a folder of transcripts";
             Failure::Usage(format!("{name}: neither an agent directory nor a scope or legacy directory of one; {hint}"))
         }),
     }
@@ -95,5 +96,5 @@ pub(super) fn named(path: &Path, console: &Console) -> Result<Part, Failure> {
 
 /// There is nothing to ask about.
 pub(super) fn no_agent_directory(agent_dir: &Path) -> Failure {
-    Failure::Operational(format!("{}: there is no agent directory; name one with --agent-dir", show(agent_dir.as_os_str())))
+    Failure::Operational(format!("{}: there is no agent directory; name another one", show(agent_dir.as_os_str())))
 }

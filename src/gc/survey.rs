@@ -5,6 +5,7 @@ use super::budget::{MAX_ENTRIES, MAX_RECEIPT_BYTES};
 use super::ground::{Ground, Held};
 use super::stored::{Fault, Files, Inventory, Refused};
 use super::{Budget, Name, Progress, Scope, SessionsRoot, State, Why};
+use crate::agent::binding;
 use crate::agent::identity::is_digest;
 use crate::agent::layout::{INTERNAL, RECEIPTS, SessionsName, sessions_name};
 use crate::agent::walk::{self, Limits, show};
@@ -15,10 +16,17 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
+/// Name of this form.
+pub const SCHEMA: &str = "gjc-fsck/gc/1";
+
 /// Everything that was found.
 #[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
 #[serde(rename_all = "camelCase")]
 pub struct Survey {
+    /// `gjc-fsck/gc/1`.
+    pub schema: &'static str,
+    /// The directory that was looked at: a sessions root, or one scope.
+    pub root: String,
     /// Scopes that hold retirement receipts, by name.
     pub scopes: Vec<ScopeJournals>,
     /// Scopes that were looked at.
@@ -33,6 +41,8 @@ pub struct Survey {
 pub struct ScopeJournals {
     /// Name of the scope directory.
     pub scope: String,
+    /// The workspace that its binding names; null without a sound binding.
+    pub workspace: Option<String>,
     /// `gc-retirement-` entries, whatever they are.
     pub entries: u64,
     /// The most that gjc reads.
@@ -95,7 +105,8 @@ pub fn survey(
         let scopes = listing.objects.iter().filter(|object| object.meta.kind == Kind::Directory && is_scope(object.bytes()));
         scopes.map(|object| listing.path_of(object)).collect()
     };
-    let mut survey = Survey { scopes: Vec::new(), looked_at: scopes.len() as u64, unread: Vec::new() };
+    let root = show(directory.as_os_str());
+    let mut survey = Survey { schema: SCHEMA, root, scopes: Vec::new(), looked_at: scopes.len() as u64, unread: Vec::new() };
     for scope in scopes {
         let receipts = match walk::list(fs, &scope.join(INTERNAL).join(RECEIPTS), &Limits::default()) {
             Ok(receipts) => receipts,
@@ -120,8 +131,15 @@ fn journals(
 ) -> Option<ScopeJournals> {
     let name = show(directory.file_name()?);
     let digest = name.strip_prefix("v2-").filter(|digest| is_digest(digest.as_bytes()))?;
-    let mut found =
-        ScopeJournals { scope: name.clone(), entries: 0, entry_limit: MAX_ENTRIES, full: false, strays: Vec::new(), journals: Vec::new() };
+    let mut found = ScopeJournals {
+        scope: name.clone(),
+        workspace: binding::read(fs, directory).ok().flatten().map(|binding| String::from_utf8_lossy(&binding.canonical_path).into_owned()),
+        entries: 0,
+        entry_limit: MAX_ENTRIES,
+        full: false,
+        strays: Vec::new(),
+        journals: Vec::new(),
+    };
     let inventory = match Inventory::of(receipts) {
         Ok(inventory) if inventory.entries.used == 0 => return None,
         Ok(inventory) => inventory,

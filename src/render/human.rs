@@ -436,7 +436,8 @@ pub(super) fn bar(percent: u64) -> String {
 /// `103.4 MiB`, `48,211 entries`.
 pub(super) fn amount(count: u64, unit: &str) -> String {
     if unit != "bytes" {
-        return format!("{} {unit}", words::grouped(count));
+        let one = unit.strip_suffix("ies").map_or_else(|| unit.strip_suffix('s').unwrap_or(unit).to_owned(), |stem| format!("{stem}y"));
+        return words::count(count, &one, unit);
     }
     let mut unit = "bytes";
     let mut scaled = count;

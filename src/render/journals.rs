@@ -6,7 +6,12 @@ use super::style::{Palette, plain, wrap};
 use super::words::{count, grouped};
 use crate::finding::Severity;
 use crate::gc::survey::{Row, ScopeJournals, Survey};
+use std::collections::BTreeSet;
 use std::fmt::Write;
+
+/// gjc's tokens for what has no row of its own.
+const FULL: &str = "managed_gc_journal_capacity_exceeded";
+const CORRUPT: &str = "task_artifact_owner_continuation_corrupt";
 
 /// Journals of one scope that are shown one by one.
 const SHOWN: usize = 40;
@@ -48,7 +53,11 @@ fn standing(row: &Row) -> (u8, &'static str) {
 }
 
 fn block(scope: &ScopeJournals, palette: &Palette, width: usize, out: &mut String) {
-    let _ = writeln!(out, "{}", palette.strong(&clip(&plain(&scope.scope), width)));
+    if let Some(workspace) = &scope.workspace {
+        let _ = writeln!(out, "{}", palette.strong(&plain(workspace)));
+    }
+    // Names are not cut: they are to be copied.
+    let _ = writeln!(out, "{}", palette.faint(&plain(&scope.scope)));
     let used = format!("{} of {} receipts, shared by all sessions of this workspace", grouped(scope.entries), grouped(scope.entry_limit));
     let _ = writeln!(out, "  {}", wrap(&used, 2, width));
     if scope.full {
@@ -82,7 +91,7 @@ fn journal(row: &Row, palette: &Palette, width: usize, out: &mut String) {
         "!" => palette.aside(mark),
         other => palette.faint(other),
     };
-    let _ = writeln!(out, "\n  {mark} {}", clip(&name, width - 4));
+    let _ = writeln!(out, "\n  {mark} {name}");
     let mut line = |label: &str, text: &str| {
         let _ = writeln!(out, "    {} {}", palette.faint(&pad(label, 9)), wrap(text, 14, width));
     };
@@ -113,22 +122,37 @@ fn journal(row: &Row, palette: &Palette, width: usize, out: &mut String) {
 
 fn next(survey: &Survey, palette: &Palette, width: usize, out: &mut String) {
     let rows = || survey.scopes.iter().flat_map(|scope| &scope.journals);
-    let refused = rows()
-        .find_map(|row| row.refused.as_deref())
-        .or_else(|| survey.scopes.iter().find(|scope| scope.full).map(|_| "managed_gc_journal_capacity_exceeded"));
-    let pending = rows().filter(|row| row.refused.is_none() && row.state != Some("owner_retired")).count() as u64;
+    let mut tokens: BTreeSet<&str> = rows().filter_map(|row| row.refused.as_deref()).collect();
+    tokens.extend(survey.scopes.iter().filter(|scope| scope.full).map(|_| FULL));
+    tokens.extend(survey.scopes.iter().filter(|scope| !scope.strays.is_empty()).map(|_| CORRUPT));
+    let under_way = |fits: bool| {
+        let rows = rows().filter(|row| row.refused.is_none() && row.state != Some("owner_retired"));
+        rows.filter(|row| row.appends_left.is_some_and(|left| (left > 0) == fits)).count() as u64
+    };
+    let (going, stuck) = (under_way(true), under_way(false));
     let mut lines = Vec::new();
-    if let Some(token) = refused {
-        lines.push(format!("What it means: gjc-fsck explain {}", plain(token)));
+    if !tokens.is_empty() {
+        let tokens: Vec<_> = tokens.iter().map(|token| plain(token)).collect();
+        lines.push(format!("What it means: gjc-fsck explain {}", tokens.join(" ")));
     }
-    if pending > 0 {
-        let verb = if pending == 1 { "is" } else { "are" };
-        lines.push(format!("{} {verb} under way: `gjc gc --disk --prune` goes on with them.", count(pending, "retirement", "retirements")));
+    if tokens.contains("task_artifact_owner_continuation_authority_mismatch") {
+        lines.push("Is this directory a copy, or was it moved? `--assume-root PATH` judges it as if it lay where it came from.".to_owned());
+    }
+    if going > 0 {
+        let (verb, them) = if going == 1 { ("is", "it") } else { ("are", "them") };
+        lines.push(format!("{} {verb} under way: `gjc gc --disk --prune` goes on with {them}.", count(going, "retirement", "retirements")));
+    }
+    if stuck > 0 {
+        let have = if stuck == 1 { "has" } else { "have" };
+        lines.push(format!(
+            "{} {have} no room for the next receipt: trying again changes nothing. With gjc stopped, back up the scope as a whole.",
+            count(stuck, "retirement", "retirements")
+        ));
     }
     if lines.is_empty() {
         return;
     }
-    lines.push("A receipt is a record and no proof: never remove one by hand. Room left everywhere: gjc-fsck quota".to_owned());
+    lines.push("A receipt is a record and no proof: never remove one by hand. How much of each limit is used: gjc-fsck quota".to_owned());
     out.push('\n');
     for line in lines {
         let _ = writeln!(out, "{}", palette.faint(&wrap(&line, 0, width)));
@@ -143,19 +167,22 @@ pub fn concise(survey: &Survey) -> String {
             let _ = writeln!(out, "{}: full[managed_gc_journal_capacity_exceeded] {} entries", plain(&scope.scope), scope.entries);
         }
         for stray in &scope.strays {
-            let _ = writeln!(out, "{}: unknown[task_artifact_owner_continuation_corrupt] 1 receipt", plain(stray));
+            let _ = writeln!(out, "{}/{}: unknown[{CORRUPT}] 1 receipt", plain(&scope.scope), plain(stray));
         }
         for row in &scope.journals {
-            let name = row.transcript.as_deref().unwrap_or(&row.key);
+            let unknown = || format!("{}/{}", scope.scope, row.key);
+            let name = row.transcript.clone().unwrap_or_else(unknown);
+            let name = name.as_str();
             let answer = row.refused.as_deref().unwrap_or("read");
             let _ = writeln!(
                 out,
-                "{}: {}[{}] {}, {} bytes",
+                "{}: {}[{}] {}, {} bytes{}",
                 plain(name),
                 row.state.unwrap_or("unknown"),
                 plain(answer),
                 count(row.receipts, "receipt", "receipts"),
-                row.bytes
+                row.bytes,
+                if row.appends_left == Some(0) { ", the next does not fit" } else { "" }
             );
         }
     }
@@ -165,6 +192,7 @@ pub fn concise(survey: &Survey) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gc::survey::SCHEMA;
 
     fn row(state: &'static str) -> Row {
         Row {
@@ -204,6 +232,7 @@ mod tests {
         let tight = Row { bytes: 500 << 20, next_bytes: Some(64 << 20), appends_left: Some(0), ..row("prepared") };
         let scope = |scope: &str, journals| ScopeJournals {
             scope: format!("v2-{scope}"),
+            workspace: Some("/home/ana/dev/app".into()),
             entries: 46_000,
             entry_limit: 50_000,
             full: false,
@@ -213,6 +242,8 @@ mod tests {
         let full = ScopeJournals { entries: 50_001, full: true, ..scope(&"b".repeat(52), Vec::new()) };
         let stray = ScopeJournals { strays: vec!["gc-retirement-x".into()], ..scope(&"c".repeat(52), vec![retired.clone()]) };
         Survey {
+            schema: SCHEMA,
+            root: "/a/sessions".into(),
             scopes: vec![scope(&"a".repeat(52), vec![retired, pending, refused, tight]), full, stray],
             looked_at: 5,
             unread: vec!["opendir /a/x: EACCES".into()],
@@ -240,7 +271,7 @@ mod tests {
     }
     #[test]
     fn no_receipts_are_one_sentence() {
-        let none = Survey { scopes: Vec::new(), looked_at: 1, unread: Vec::new() };
+        let none = Survey { schema: SCHEMA, root: "/a/sessions".into(), scopes: Vec::new(), looked_at: 1, unread: Vec::new() };
         assert_eq!(text(&none, layout(80)), "no retirement receipt lies in 1 scope\n");
     }
 }

@@ -36,9 +36,18 @@ pub fn text(quota: &Quota, layout: Layout) -> String {
         }
     }
     if !layout.quiet {
-        let _ = writeln!(out, "\n{}", palette.faint(&wrap("A limit that is reached is no damage, and no reason to delete anything healthy. `gjc-fsck gc` shows each retirement journal and what its next receipt needs.", 0, width)));
+        let _ = writeln!(out, "\n{}", palette.faint(&wrap(advice(quota), 0, width)));
     }
     out
+}
+
+fn advice(quota: &Quota) -> &'static str {
+    if quota.measures.iter().any(|measure| measure.name == crate::check::quota::RETIREMENT_ENTRIES.name) {
+        "A limit that is reached is no damage, and no reason to delete anything healthy. `gjc-fsck gc` shows each retirement \
+         journal and what its next receipt needs."
+    } else {
+        "A limit that is reached is no damage, and no reason to delete anything healthy."
+    }
 }
 
 fn block(measure: &Readings, palette: &Palette, width: usize, out: &mut String) {
@@ -50,7 +59,10 @@ fn block(measure: &Readings, palette: &Palette, width: usize, out: &mut String) 
     }
     let rest = measure.readings.len().saturating_sub(shown) as u64;
     if rest > 0 {
-        let _ = writeln!(out, "  {}", palette.faint(&format!("and {} with less", count(rest, "other", "others"))));
+        let near = measure.readings.iter().skip(shown).filter(|reading| reading.near).count();
+        let rest = count(rest, "other", "others");
+        let text = if near > 0 { format!("and {rest}, {near} of them at or near the limit") } else { format!("and {rest} with less") };
+        let _ = writeln!(out, "  {}", palette.faint(&text));
     }
     if measure.readings.iter().any(|reading| reading.near) {
         let _ = writeln!(out, "  {}", wrap(&format!("Above the limit {}.", measure.above), 2, width));
@@ -64,7 +76,11 @@ fn line(measure: &Readings, reading: &Reading, palette: &Palette, width: usize, 
         (false, true) => palette.severity(Severity::Warning, &cells),
         (false, false) => palette.faint(&cells),
     };
-    let left = if reading.exceeded { "full".to_owned() } else { format!("{} left", amount(reading.headroom, measure.unit)) };
+    let left = if reading.exceeded {
+        format!("{} above the limit", amount(reading.used - measure.limit, measure.unit))
+    } else {
+        format!("{} left", amount(reading.headroom, measure.unit))
+    };
     let _ = writeln!(out, "  {cells} {:>3} %  {}, {left}", reading.percent, amount(reading.used, measure.unit));
     let _ = writeln!(out, "  {}", palette.faint(&wrap(&plain(&reading.path), 2, width)));
 }

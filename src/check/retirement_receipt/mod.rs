@@ -113,7 +113,10 @@ fn scope(site: &Site<'_>, receipts: &Listing, journals: &mut Vec<Journalled>, si
     }
     for object in &inventory.nobody {
         let message = "The name begins like a retirement receipt and names no transcript.";
-        sink.push(Finding::new(&codes::TASK_ARTIFACT_OWNER_CONTINUATION_CORRUPT, site.place(&receipts.path_of(object)), message));
+        let finding = Finding::new(&codes::TASK_ARTIFACT_OWNER_CONTINUATION_CORRUPT, site.place(&receipts.path_of(object)), message);
+        sink.push(finding.help(
+            "gjc never wrote a file of this name. With gjc stopped, move it out of the directory and keep it; leave the other receipts.",
+        ));
     }
     let recorded = (site.recorded(directory), site.recorded(sessions));
     let Ok(root) = SessionsRoot::new(recorded.1.as_os_str().as_encoded_bytes()) else { return };

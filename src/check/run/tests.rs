@@ -366,8 +366,12 @@ fn retirement_receipts_without_a_workspace() {
     let tree = Tree::new();
     tree.fs.file(tree.at(&format!("{INTERNAL}/{RECEIPTS}/gc-retirement-x")), b"");
     tree.fs.remove("/ws");
-    let codes: Vec<&str> = checked(&tree.fs, "/a", &options()).findings.iter().map(|f| f.code.name).collect();
-    assert!(codes.contains(&"managed_gc_scope_authority_mismatch"), "{codes:?}");
+    let mismatch = |options: &Options| {
+        checked(&tree.fs, "/a", options).findings.iter().any(|finding| finding.code.name == "managed_gc_scope_authority_mismatch")
+    };
+    assert!(mismatch(&options()));
+    let copied = Options { assume_root: Some("/home/ana/.gjc/agent".into()), ..options() };
+    assert!(!mismatch(&copied), "the workspaces of a copy exist where it came from");
 }
 
 // operational

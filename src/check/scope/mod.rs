@@ -70,7 +70,8 @@ pub fn workspace(site: &Site<'_>, scope: &Scope, binding: &Binding, sink: &mut d
     let Some(absence) = absence else { return retirement_authority(site, scope, sink) };
     let message = format!("The workspace `{path}` does not resolve to a directory here ({}).", absence.scope_error());
     sink.push(Finding::new(&codes::WORKSPACE_MISSING, place(), message));
-    if holds_retirement_receipts(scope) {
+    // The workspaces of a copy exist where it came from.
+    if holds_retirement_receipts(scope) && site.assumed_root.is_none() {
         let message = format!("The scope holds retirement receipts and its workspace `{path}` does not exist here.");
         sink.push(Finding::new(&codes::MANAGED_GC_SCOPE_AUTHORITY_MISMATCH, place(), message));
     }
