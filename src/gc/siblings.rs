@@ -8,11 +8,11 @@
 use super::Locator;
 use super::budget::MAX_INSPECTED;
 use crate::agent::binding;
-use crate::agent::layout::{INTERNAL, PROTOCOL, RECOVERY, STAGING, SessionsName, sessions_name};
+use crate::agent::layout::{BINDING, INTERNAL, PROTOCOL, RECOVERY, STAGING, SessionsName, sessions_name};
 use crate::agent::security::{Need, judge_acl, violations};
 use crate::agent::walk::{self, Limits, Listing, Object};
 use crate::fsys::input::READ_CAP;
-use crate::fsys::{Fs, Kind, Meta, Watched};
+use crate::fsys::{Errno, Fs, Kind, Meta, Refusal, Watched};
 use crate::transcript::readers::owner::owner_of_any;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -66,12 +66,17 @@ impl Obstacle {
     }
 }
 
-/// A candidate does not say whose it is so that gjc would believe it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Unclear;
+/// Why it is not known whose a candidate is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Unknown {
+    /// It does not say so that gjc would believe it.
+    Unclear,
+    /// It could not be read, or moved: that is no statement about it.
+    Unread(Refusal),
+}
 
 /// What a candidate says of its owner; none: it names none.
-pub type Said = Result<Option<Locator>, Unclear>;
+pub type Said = Result<Option<Locator>, Unknown>;
 
 /// Where the scan looks, and as whom.
 #[derive(Clone, Copy)]
@@ -93,6 +98,8 @@ pub struct Profile<'a> {
 pub struct Scan {
     /// Everything in the way, in order of path within a scope.
     pub obstacles: Vec<(Obstacle, PathBuf)>,
+    /// What could not be read, or moved.
+    pub unread: Vec<(PathBuf, Refusal)>,
     /// Candidates that name an owner.
     pub named: Vec<(PathBuf, Locator)>,
     /// Scopes and entries, as gjc counts them.
@@ -109,7 +116,7 @@ pub fn scan(profile: &Profile<'_>, said: &mut dyn FnMut(&Path) -> Said) -> Scan 
             scanning.directory(root, &meta);
         }
     }
-    if let Ok(root) = walk::list(profile.fs, profile.sessions, &profile.limits) {
+    if let Some(root) = scanning.listing(profile.sessions) {
         scanning.root(&root);
     }
     let Scan { scopes, entries, .. } = scanning.scan;
@@ -121,14 +128,15 @@ pub fn scan(profile: &Profile<'_>, said: &mut dyn FnMut(&Path) -> Said) -> Scan 
 
 /// What a candidate says, read from disk.
 pub fn read(fs: &dyn Fs, path: &Path) -> Said {
-    let mut watched = Watched::open(fs, path).map_err(|_| Unclear)?;
+    let mut watched = Watched::open(fs, path).map_err(Unknown::Unread)?;
     if watched.meta().size > READ_CAP {
-        return Err(Unclear);
+        return Err(Unknown::Unclear);
     }
-    let said = owner_of_any((&mut watched).take(READ_CAP));
+    let said = owner_of_any((&mut watched).take(READ_CAP)).map_err(|error| watched.read_error(&error));
     match (said, watched.finish()) {
-        (Ok(Ok(said)), Ok(_)) => Ok(said),
-        _ => Err(Unclear),
+        (Err(error), _) => Err(Unknown::Unread(error.into())),
+        (_, Err(refusal)) => Err(Unknown::Unread(refusal)),
+        (Ok(said), Ok(_)) => said.map_err(|_| Unknown::Unclear),
     }
 }
 
@@ -147,6 +155,11 @@ fn is_derived(name: &[u8]) -> bool {
     EXACT.contains(&rest)
         || PREFIX.iter().any(|prefix| rest.len() > prefix.len() && rest.starts_with(prefix))
         || (rest.len() > b".tmp".len() && rest.ends_with(b".tmp"))
+}
+
+/// A link in a file's place is a fault of the file, not of reading it.
+fn is_link(refusal: &Refusal) -> bool {
+    matches!(refusal, Refusal::Failed(error) if error.errno == Errno::LOOP)
 }
 
 struct Scanning<'s> {
@@ -184,8 +197,8 @@ impl Scanning<'_> {
         // The protocol directory is one entry more; its three names are not counted again.
         self.scan.entries += 1;
         self.directory(path, &scope.meta);
-        if is_v2 && !self.is_bound(path) {
-            self.obstacle(Obstacle::Binding, path);
+        if is_v2 {
+            self.binding(path);
         }
         for object in &scope.objects {
             let below = scope.path_of(object);
@@ -204,19 +217,22 @@ impl Scanning<'_> {
         self.candidates(&scope);
     }
 
-    fn is_bound(&self, path: &Path) -> bool {
+    fn binding(&mut self, path: &Path) {
         let name = path.file_name().unwrap_or_default().as_encoded_bytes();
         match binding::read(self.profile.fs, path) {
-            Ok(Some(binding)) => binding.belongs_in(name).is_ok(),
-            Ok(None) | Err(_) => false,
+            Ok(Some(binding)) if binding.belongs_in(name).is_ok() => {}
+            Err(binding::Fault::Capture(refusal @ (Refusal::Failed(_) | Refusal::Changed(_)))) if !is_link(&refusal) => {
+                self.scan.unread.push((path.join(BINDING), refusal));
+            }
+            _ => self.obstacle(Obstacle::Binding, path),
         }
     }
 
     fn protocol(&mut self, path: &Path, meta: &Meta) {
         self.directory(path, meta);
-        let Ok(protocol) = walk::list(self.profile.fs, path, &self.profile.limits) else { return };
+        let Some(protocol) = self.listing(path) else { return };
         // Three names in order: the listing is sorted, and so are the roles.
-        if !protocol.objects.iter().map(Object::bytes).eq(PROTOCOL.map(str::as_bytes)) {
+        if protocol.is_complete() && !protocol.objects.iter().map(Object::bytes).eq(PROTOCOL.map(str::as_bytes)) {
             self.obstacle(Obstacle::Roles, path);
         }
         for object in protocol.objects.iter().filter(|object| PROTOCOL.iter().any(|role| object.name == *role)) {
@@ -245,9 +261,33 @@ impl Scanning<'_> {
 
     /// The names of a directory that is there, counted.
     fn list(&mut self, path: &Path) -> Option<Listing> {
-        let listing = walk::list(self.profile.fs, path, &self.profile.limits).ok()?;
+        let listing = self.listing(path)?;
         self.scan.entries += listing.objects.len() as u64;
         Some(listing)
+    }
+
+    fn listing(&mut self, path: &Path) -> Option<Listing> {
+        match walk::list(self.profile.fs, path, &self.profile.limits) {
+            Ok(listing) => {
+                listing.troubles.iter().for_each(|trouble| self.trouble(trouble));
+                Some(listing)
+            }
+            // That it is no directory was told as what it is.
+            Err(error) if matches!(error.errno, Errno::LOOP | Errno::NOTDIR) => None,
+            Err(error) => {
+                self.scan.unread.push((path.to_owned(), error.into()));
+                None
+            }
+        }
+    }
+
+    fn trouble(&mut self, trouble: &walk::Trouble) {
+        match trouble {
+            walk::Trouble::Failed(error) => self.scan.unread.push((error.path.clone(), error.clone().into())),
+            walk::Trouble::Changed(path) => self.scan.unread.push((path.clone(), Refusal::Changed(vec!["names"]))),
+            // A limit of this run is told by the walk that met it first.
+            walk::Trouble::Limit(..) => {}
+        }
     }
 
     fn candidates(&mut self, listing: &Listing) {
@@ -260,7 +300,8 @@ impl Scanning<'_> {
             match (self.said)(&path) {
                 Ok(Some(locator)) => self.scan.named.push((path, locator)),
                 Ok(None) => {}
-                Err(Unclear) => self.obstacle(Obstacle::Unclear, &path),
+                Err(Unknown::Unclear) => self.obstacle(Obstacle::Unclear, &path),
+                Err(Unknown::Unread(refusal)) => self.scan.unread.push((path, refusal)),
             }
         }
     }

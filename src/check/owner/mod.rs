@@ -132,6 +132,13 @@ pub struct Facts<'f> {
     pub outcomes: &'f [Outcome],
     /// Paths, as findings spell them, of which something is said already that blocks every retirement.
     pub told: &'f BTreeSet<String>,
+    /// Paths of which it was said that they were not read: if there is one, it is not known that nobody names an owner.
+    pub unread: &'f BTreeSet<String>,
+}
+
+/// True for a code that says that its object was not read or not judged.
+pub fn tells_of_reading(code: &Code) -> bool {
+    code.area == "operational" && code.fatal
 }
 
 /// True for a code that itself says that owners are not retired any more because of its object.
@@ -146,7 +153,8 @@ pub fn check(site: &Site<'_>, facts: &Facts<'_>, sink: &mut dyn Sink) {
     }
     let path = facts.sessions.join(TASK_ARTIFACT_OWNERS);
     let owners = Owners { fs: site.fs, path: &path, is_copy: site.assumed_root.is_some() };
-    let mut audit = Audit { site, facts, owners, said: BTreeSet::new(), told: Folded::new(sink, site.place(&path), "more owners") };
+    let told = Folded::new(sink, site.place(&path), "more owners");
+    let mut audit = Audit { site, facts, owners, said: BTreeSet::new(), complete: facts.unread.is_empty(), told };
     audit.opened();
     audit.shared();
     let beside = audit.siblings();
@@ -165,6 +173,8 @@ struct Audit<'a, 's> {
     owners: Owners<'a>,
     /// What was said of which object: several sessions may name one owner.
     said: BTreeSet<(&'static str, PathBuf)>,
+    /// Whether everything could be read so far.
+    complete: bool,
     told: Folded<'s>,
 }
 
@@ -289,12 +299,18 @@ impl<'a> Audit<'a, '_> {
         let mut said = |path: &Path| match (owned.get(path), answers.get(&*site.name(path))) {
             (Some(locator), _) => Ok(Some((*locator).clone())),
             (None, Some(&"no owner")) => Ok(None),
-            (None, Some(_)) => Err(siblings::Unclear),
+            (None, Some(_)) => Err(siblings::Unknown::Unclear),
             (None, None) => siblings::read(site.fs, path),
         };
         let agent = facts.sessions.parent().filter(|_| site.whole);
         let profile = Profile { fs: site.fs, agent, sessions: facts.sessions, uid: site.uid, limits: site.limits };
         let scan = siblings::scan(&profile, &mut said);
+        for (path, refusal) in scan.unread {
+            self.complete = false;
+            if !facts.unread.contains(&*site.name(&path)) {
+                record::unread(site, &path, refusal, &mut self.told);
+            }
+        }
         let mut kinds: BTreeMap<Obstacle, Vec<PathBuf>> = BTreeMap::new();
         for (obstacle, path) in scan.obstacles {
             if !facts.told.contains(&*site.name(&path)) {
@@ -340,7 +356,8 @@ impl<'a> Audit<'a, '_> {
             let Some(owner) = object.name.to_str().filter(|name| is_hex64(name)) else { continue };
             match object.meta.kind {
                 _ if known.contains(owner) || beside.contains(owner) => {}
-                Kind::Directory => self.unnamed(owner, &path),
+                Kind::Directory if self.complete => self.unnamed(owner, &path),
+                Kind::Directory => {}
                 // Special files have a code of their own.
                 kind if kind.is_special() => {}
                 _ => self.refused(Refusal::OwnerReplaced, owner, &path, false),

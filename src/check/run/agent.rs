@@ -11,7 +11,7 @@ use crate::agent::walk::{self, Listing, Object};
 use crate::check::blob::store;
 use crate::check::residue::{self, Place};
 use crate::check::{listing as listing_area, operational, owner, scope, security, tombstone};
-use crate::finding::{Finding, Sink};
+use crate::finding::{Code, Finding, Sink};
 use crate::fsys::{Errno, Kind};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -139,7 +139,10 @@ fn entry(work: &Work<'_>, root: &Listing, object: &Object) -> Part {
 /// Owners of task artifacts: judged when everything else of the sessions root was.
 pub fn owners(site: &Site<'_>, part: &mut Part) {
     let Some(sessions) = part.sessions.take() else { return };
-    let told = part.findings.iter().filter(|finding| owner::tells_of_scan(finding.code)).map(|finding| finding.place.path.to_string());
+    let paths = |tells: fn(&Code) -> bool| {
+        let told = part.findings.iter().filter(|finding| tells(finding.code));
+        told.map(|finding| finding.place.path.to_string()).collect::<BTreeSet<String>>()
+    };
     let seen = part.owners.take();
     let facts = owner::Facts {
         sessions: &sessions.path,
@@ -147,7 +150,8 @@ pub fn owners(site: &Site<'_>, part: &mut Part) {
         journals: &std::mem::take(&mut part.journals),
         owners: seen.as_ref(),
         outcomes: &part.outcomes,
-        told: &told.collect(),
+        told: &paths(owner::tells_of_scan),
+        unread: &paths(owner::tells_of_reading),
     };
     let mut found = Part::default();
     owner::check(site, &facts, &mut found);

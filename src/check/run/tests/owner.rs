@@ -362,3 +362,46 @@ fn obstacles_of_one_kind_are_told_once_and_only_where_there_is_an_owner() {
     let found = super::found(&tree);
     assert!(!found.iter().any(|line| line.starts_with("owner_scan_blocked")), "{found:?}");
 }
+
+/// The operations of a check of a session with an owner: what is asked, and of what.
+fn operations_on(journal: &Retirement) -> Vec<(&'static str, PathBuf)> {
+    let calls = Mutex::new(Vec::new());
+    let counting = Inject::new(&journal.tree.fs, |call| {
+        if call.phase == Phase::Before {
+            calls.lock().unwrap().push((call.op, call.path.to_owned()));
+        }
+        None
+    });
+    assert_eq!(found_in(&checked(&counting, "/a", &options())), NOTHING);
+    let calls = calls.lock().unwrap().clone();
+    assert!(calls.len() > 150, "{}", calls.len());
+    calls
+}
+
+/// One operation that fails once is no damage: nothing is blamed that was never wrong.
+#[test]
+fn a_failure_at_every_operation_blames_no_owner() {
+    let journal = Retirement::new();
+    for (position, (op, path)) in operations_on(&journal).iter().enumerate() {
+        let inject =
+            Inject::new(&journal.tree.fs, |call| (call.number == position as u64 && call.phase == Phase::Before).then_some(Errno::IO));
+        let found = found_in(&checked(&inject, "/a", &options()));
+        let blamed = found.iter().any(|line| line.starts_with("task_artifact_owner_") || line.starts_with("owner_scan_blocked "));
+        // A directory whose ACL cannot be asked for is none that gjc takes for private at that moment.
+        assert!(!blamed || *op == "getxattr", "{op} {} at {position}: {found:?}", path.display());
+    }
+}
+
+/// What fails and goes on failing in the directory of owners shows.
+#[test]
+fn a_failing_operation_on_an_owner_is_told() {
+    let journal = Retirement::new();
+    let calls: std::collections::BTreeSet<(&str, PathBuf)> = operations_on(&journal).into_iter().collect();
+    let on_owners = calls.into_iter().filter(|(op, path)| path.starts_with(OWNERS) && *op != "close");
+    let on_owners: Vec<_> = on_owners.filter(|(_, path)| journal.tree.fs.present(path).unwrap()).collect();
+    assert!(on_owners.len() > 8, "{on_owners:?}");
+    for (op, path) in on_owners {
+        let inject = Inject::new(&journal.tree.fs, |call| (call.op == op && call.path == path).then_some(Errno::IO));
+        assert_ne!(found_in(&checked(&inject, "/a", &options())), NOTHING, "{op} {}", path.display());
+    }
+}
