@@ -7,11 +7,12 @@
 use super::Excerpts;
 use super::style::{Palette, plain, wrap};
 use super::words;
-use crate::finding::{Class, Gauge, Severity};
-use crate::report::prose::gist;
+use crate::finding::{Class, Gauge, Release, Severity};
+use crate::report::prose::{gist, of_release};
 use crate::report::reference::level;
 use crate::report::{Entry, Report, Transcript, Verdict};
 use indexmap::IndexMap;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -310,19 +311,28 @@ impl<'a> Page<'a> {
         if all.len() == drawn.min(1) {
             return;
         }
-        let mut codes: IndexMap<&'static str, (&Entry, usize)> = IndexMap::new();
+        let mut codes: IndexMap<&'static str, (Cow<'_, str>, usize)> = IndexMap::new();
         for entry in all {
-            codes.entry(entry.code.name).or_insert((entry, 0)).1 += 1;
+            let (help, count) = codes.entry(entry.code.name).or_insert((Cow::Borrowed(&*entry.help), 0));
+            *count += 1;
+            if **help != *entry.help {
+                // What helps one of several is not said of all.
+                *help = Cow::Owned(of_release(entry.code.help, self.release()));
+            }
         }
         self.title(&self.palette.strong("Next"));
-        for (name, (entry, count)) in codes.iter().take(STEPS) {
+        for (name, (help, count)) in codes.iter().take(STEPS) {
             self.line(&format!("  {count:>4} × {}", self.palette.strong(name)));
-            self.line(&format!("         {}", wrap(&plain(gist(&entry.help)), 9, self.width)));
+            self.line(&format!("         {}", wrap(&plain(gist(help)), 9, self.width)));
         }
         let further: Vec<&str> = codes.keys().skip(STEPS).copied().collect();
         let names = if further.is_empty() { "CODE".to_owned() } else { further.join(" ") };
         let explain = format!("Keep a copy of what you change. More: gjc-fsck explain {names}");
         self.line(&format!("  {}", self.palette.faint(&wrap(&explain, 2, self.width))));
+    }
+
+    fn release(&self) -> Release {
+        Release::ALL.into_iter().find(|release| release.text() == self.report.release).unwrap_or_default()
     }
 
     /// What was checked, for whom.

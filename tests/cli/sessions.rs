@@ -52,7 +52,8 @@ fn list_exits_4_when_gjc_refuses_a_workspace_and_0_when_it_lists_it() {
 #[test]
 fn list_answers_a_mistake_with_what_was_meant() {
     let (_folder, agent) = sample();
-    let cases = [("src", 16, "neither an agent directory"), ("Cargo.toml", 16, "`gjc-fsck why`"), ("nowhere-at-all", 8, "ENOENT")];
+    let cases =
+        [("src", 16, "neither an agent directory"), ("Cargo.toml", 16, "`gjc-fsck why`"), ("nowhere-at-all", 8, "nothing stands here")];
     for (path, bits, said) in cases {
         let output = run(&["list", path]);
         assert_eq!(status(&output), bits, "{path}");

@@ -215,3 +215,16 @@ fn explain_leaves_out_what_is_said_of_the_other_release() {
     assert!(older.contains("0.15") && !older.contains("0.17"), "{older}");
     assert!(newest.contains("0.17") && !newest.contains("0.15"), "{newest}");
 }
+
+#[test]
+fn what_helps_one_of_several_is_not_said_of_all() {
+    let of = |other: &str| {
+        let one = finding("json_syntax", place("a.jsonl", Some(1)), "x").help("Mend the header.");
+        let two = finding("json_syntax", place("b.jsonl", Some(2)), "y").help(other);
+        let audit = Audit { findings: vec![one, two], ..Audit::default() };
+        let page = human(&build(audit, &Settings::default()), &NoExcerpts, Layout { colour: false, width: 100, quiet: false });
+        page.split_once("Next").unwrap().1.contains("Mend the header.")
+    };
+    assert!(of("Mend the header."));
+    assert!(!of("Mend the entry."));
+}
