@@ -36,8 +36,8 @@ pub struct Candidate {
     pub path: PathBuf,
     /// Header id.
     pub session_id: JsString,
-    /// Header cwd, as written.
-    pub cwd: JsString,
+    /// Header cwd, as written; shared by all that are kept of one workspace.
+    pub cwd: Arc<JsString>,
     /// Scope directory or legacy directory.
     pub provenance: Provenance,
     /// Its facts when it was examined.
@@ -54,7 +54,7 @@ impl Candidate {
     pub fn read(fs: &dyn Fs, path: &Path, provenance: Provenance) -> Result<Self, Refusal> {
         let Captured { bytes, meta } = capture(fs, path, Bound::Prefix(PREFLIGHT_BYTES))?;
         let (session_id, cwd) = read_header(&bytes).map_err(|_| Refusal::Changed(vec!["header"]))?;
-        Ok(Candidate { path: path.to_owned(), session_id, cwd, provenance, meta, sha256: OnceLock::new() })
+        Ok(Candidate { path: path.to_owned(), session_id, cwd: Arc::new(cwd), provenance, meta, sha256: OnceLock::new() })
     }
     /// The whole identity; reads and hashes the file on the first call.
     ///
@@ -82,7 +82,7 @@ impl Candidate {
             code: why.candidate_code(),
             session_id: Some(self.session_id.to_string()).filter(|id| is_session_id(id)),
             detail: format!("its header names the directory {}: {}", self.cwd, why.token()),
-            cwd: Some(self.cwd.clone()),
+            cwd: Some((*self.cwd).clone()),
             transient: false,
         }
     }
@@ -159,7 +159,13 @@ pub struct Invalid {
 
 /// Remembers identities of header cwds: thousands of transcripts name the same few.
 #[derive(Default)]
-pub struct Cwds(Mutex<BTreeMap<JsString, Result<Arc<Identity>, NoIdentity>>>);
+pub struct Cwds(Mutex<BTreeMap<JsString, Known>>);
+
+/// A header cwd that was met before.
+struct Known {
+    text: Arc<JsString>,
+    found: Result<Arc<Identity>, NoIdentity>,
+}
 
 impl Cwds {
     /// The identity of a header cwd.
@@ -174,14 +180,18 @@ impl Cwds {
     /// # Errors
     /// The native code.
     pub fn of(&self, cwd: &JsString, ask: impl FnOnce(&Path) -> Result<Identity, NoIdentity>) -> Result<Arc<Identity>, NoIdentity> {
-        if let Some(known) = self.0.lock().ok().and_then(|known| known.get(cwd.as_bytes()).cloned()) {
+        if let Some(known) = self.0.lock().ok().and_then(|known| known.get(cwd.as_bytes()).map(|known| known.found.clone())) {
             return known;
         }
         let found = ask(Path::new(&*cwd.as_js().to_string_lossy())).map(Arc::new);
         if let Ok(mut known) = self.0.lock() {
-            known.insert(cwd.clone(), found.clone());
+            known.insert(cwd.clone(), Known { text: Arc::new(cwd.clone()), found: found.clone() });
         }
         found
+    }
+    /// The text of a cwd that was asked for before, once for all that have it.
+    pub fn shared(&self, cwd: &JsString) -> Option<Arc<JsString>> {
+        self.0.lock().ok().and_then(|known| known.get(cwd.as_bytes()).map(|known| Arc::clone(&known.text)))
     }
 }
 
@@ -228,7 +238,7 @@ pub fn look_into(fs: &dyn Fs, release: Release, path: &Path, provenance: Provena
         invalid(code, refusal.to_string(), refusal.is_transient() || matches!(refusal, Refusal::Failed(_)))
     })?;
     let (session_id, cwd) = read_header(&bytes).map_err(|(code, why)| invalid(code, why.to_owned(), false))?;
-    Ok((Candidate { path: path.to_owned(), session_id, cwd, provenance, meta, sha256: OnceLock::new() }, bytes))
+    Ok((Candidate { path: path.to_owned(), session_id, cwd: Arc::new(cwd), provenance, meta, sha256: OnceLock::new() }, bytes))
 }
 
 /// Examines one `.jsonl` entry of a visited directory (spec 02 §5.3).
@@ -239,7 +249,9 @@ pub fn examine(world: &World<'_>, scope: &Identity, path: &Path, provenance: Pro
     };
     match cwds.identity(world, &candidate.cwd) {
         Ok(found) if *found == *scope => Examined::Owned(candidate),
-        Ok(found) => Examined::Foreign { path: candidate.path, cwd: candidate.cwd, workspace: found.canonical_path.clone() },
+        Ok(found) => {
+            Examined::Foreign { path: candidate.path, cwd: Arc::unwrap_or_clone(candidate.cwd), workspace: found.canonical_path.clone() }
+        }
         Err(why) => Examined::Invalid(candidate.without_workspace(why)),
     }
 }
@@ -761,7 +773,7 @@ pub fn list_all(world: &World<'_>) -> (Vec<WorkspaceListing>, Vec<Invalid>) {
                     .entry(identity.canonical_path.clone())
                     .or_insert_with(|| ((*identity).clone(), Vec::new(), Listing::default()));
                 if candidate.provenance == Provenance::V2 && !own {
-                    of.2.foreign.push((candidate.path, candidate.cwd, identity.canonical_path.clone()));
+                    of.2.foreign.push((candidate.path, Arc::unwrap_or_clone(candidate.cwd), identity.canonical_path.clone()));
                 } else {
                     of.1.push(Box::new(candidate));
                 }

@@ -127,13 +127,18 @@ const SWEEP: usize = 1024;
 
 /// Looks at one transcript.
 fn look(site: &Site<'_>, cwds: &Cwds, path: &Path, provenance: Provenance, answers: &Answers<'_>) -> Seen {
-    let (candidate, prefix) = match look_into(site.fs, site.release, path, provenance) {
+    let (mut candidate, prefix) = match look_into(site.fs, site.release, path, provenance) {
         Ok(looked) => looked,
         Err(invalid) => return Seen { found: Err(invalid), unlike: Vec::new() },
     };
     let unlike = if answers.strict(&site.name(path)).is_some_and(opens) { unlike(site, &candidate, &prefix) } else { Vec::new() };
     let found = match workspace(site, cwds, &candidate.cwd) {
-        Ok(identity) => Ok((candidate, identity)),
+        Ok(identity) => {
+            if let Some(cwd) = cwds.shared(&candidate.cwd) {
+                candidate.cwd = cwd;
+            }
+            Ok((candidate, identity))
+        }
         Err(why) => Err(candidate.without_workspace(why)),
     };
     Seen { found, unlike }
@@ -570,17 +575,21 @@ pub const SCOPE_BYTES: u64 = 512 << 20;
 /// no more; a healthy binding is never blamed for it.
 pub fn size(site: &Site<'_>, scope: &Scope, sink: &mut dyn Sink) {
     let (mut bytes, mut entries) = (0_u64, 0_u64);
-    crate::agent::walk::tree(
-        site.fs,
-        &scope.directory.path,
-        &site.limits,
-        |_, _| true,
-        |listing| {
-            entries += listing.objects.len() as u64;
-            let files = listing.objects.iter().filter(|object| object.meta.kind == Kind::File);
-            bytes = files.fold(bytes, |sum, file| sum.saturating_add(file.meta.size));
-        },
-    );
+    let mut count = |listing: &Listing| {
+        entries += listing.objects.len() as u64;
+        let files = listing.objects.iter().filter(|object| object.meta.kind == Kind::File);
+        bytes = files.fold(bytes, |sum, file| sum.saturating_add(file.meta.size));
+    };
+    // What was listed is not listed again: a scope may hold tens of thousands of files.
+    for listing in scope.listings() {
+        count(listing);
+        for object in listing.objects.iter().filter(|object| object.meta.kind == Kind::Directory) {
+            let path = listing.path_of(object);
+            if scope.listings().all(|known| known.path != path) {
+                walk::tree(site.fs, &path, &site.limits, |_, _| true, |listing| count(&listing));
+            }
+        }
+    }
     sink.gauge(quota::SCOPE_BYTES.gauge(site.name(&scope.directory.path), bytes));
     let place = || site.place(&scope.directory.path);
     if bytes > SCOPE_BYTES {

@@ -163,7 +163,7 @@ fn plan(
     world: &World<'_>,
 ) -> Receipt {
     let text = crate::agent::candidates::path_text;
-    let party = |path: JsString, identity| Party { path, session_id: source.session_id.clone(), cwd: source.cwd.clone(), identity };
+    let party = |path: JsString, identity| Party { path, session_id: source.session_id.clone(), cwd: (*source.cwd).clone(), identity };
     let quarantine = artifacts.and_then(|(survey, tree)| {
         let root = survey.items.first()?.meta;
         let parent = world.fs.lstat(source.path.parent()?).ok()?;

@@ -24,7 +24,7 @@ use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
 /// Journals that are judged before what they gave is put away.
-const SWEEP: usize = 4_096;
+const SWEEP: usize = 512;
 
 /// Judges the receipts directories of all scopes that were walked. Answers what their journals say of owners.
 pub fn check(site: &Site<'_>, directories: &[Listing], sink: &mut dyn Sink) -> Vec<Journalled> {

@@ -364,7 +364,7 @@ fn standing(
     let identity = identity.and_then(|candidate| candidate.identity(site.fs).ok());
     let same = identity.as_ref().is_some_and(|identity| target.is_file(identity) && identity.session_id == target.session_id);
     match (&candidate, same) {
-        (Ok(candidate), true) if candidate.cwd == target.cwd && target.canonical_path == target.path => {
+        (Ok(candidate), true) if *candidate.cwd == target.cwd && target.canonical_path == target.path => {
             let message = if completed {
                 "The transcript equals a retired session whose deletion is finished: it stays hidden."
             } else {
