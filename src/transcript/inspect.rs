@@ -239,15 +239,20 @@ pub fn file(fs: &dyn Fs, path: &Path, options: Options) -> Result<Looked, Reason
         return Err(Reason::Oversized { size: before.size });
     }
     let mut file = fs.open(&canonical).map_err(absent)?;
-    let opened = file.stat().map_err(|_| Reason::ReadFailed)?;
-    // A file that grows without end is not followed: one byte more than promised is a change.
-    let read = bytes(Read::take(&mut file, before.size + 1), before.size, options);
-    let during = file.stat().map_err(|_| Reason::ReadFailed)?;
-    let after = fs.stat(&canonical).map_err(absent)?;
-    if ![opened, during, after].iter().all(|meta| meta.same_state(&before)) {
-        return Err(Reason::Unstable);
-    }
-    let inspected = read.map_err(|_| Reason::ReadFailed)?;
+    let mut look = || {
+        let opened = file.stat().map_err(|_| Reason::ReadFailed)?;
+        // A file that grows without end is not followed: one byte more than promised is a change.
+        let read = bytes(Read::take(&mut file, before.size + 1), before.size, options);
+        let during = file.stat().map_err(|_| Reason::ReadFailed)?;
+        let after = fs.stat(&canonical).map_err(absent)?;
+        if ![opened, during, after].iter().all(|meta| meta.same_state(&before)) {
+            return Err(Reason::Unstable);
+        }
+        read.map_err(|_| Reason::ReadFailed)
+    };
+    // The first failure counts; one of closing alone is a failed read too.
+    let looked = look();
+    let inspected = looked.and_then(|inspected| file.close().map(|()| inspected).map_err(|_| Reason::ReadFailed))?;
     Ok(Looked { canonical, meta: before, inspected })
 }
 
@@ -311,5 +316,24 @@ mod tests {
         }
         assert_eq!(look("/d"), Err(Reason::ReadFailed));
         assert_eq!(look("/d/fifo"), Err(Reason::ReadFailed));
+    }
+
+    #[test]
+    fn a_close_that_fails_alone_is_a_failed_read_and_the_first_failure_survives_it() {
+        use crate::fsys::{Errno, Inject, Phase};
+        let fs = Memory::new();
+        fs.file("/s.jsonl", format!("{HEADER}\n{USER}\n").as_bytes());
+        let reason = |fs: &dyn Fs| file(fs, Path::new("/s.jsonl"), Options::new(Release::default())).err();
+        assert_eq!(reason(&fs), None);
+        let closing = Inject::new(&fs, |call| (call.op == "close" && call.phase == Phase::Before).then_some(Errno::IO));
+        assert_eq!(reason(&closing), Some(Reason::ReadFailed));
+        // The file grows while it is read; that closing fails as well is not what is told.
+        let moving = Inject::new(&fs, |call| {
+            if call.op == "read" && call.phase == Phase::Before {
+                fs.append("/s.jsonl", b"{}\n");
+            }
+            (call.op == "close" && call.phase == Phase::Before).then_some(Errno::IO)
+        });
+        assert_eq!(reason(&moving), Some(Reason::Unstable));
     }
 }

@@ -232,8 +232,14 @@ pub fn picker(world: &World<'_>, cwd: &Path) -> Vec<Shown> {
 /// What the picker shows of one file; none when it skips the file.
 pub fn shown(world: &World<'_>, path: PathBuf) -> Option<Shown> {
     let file = world.fs.open(&path).ok()?;
-    let meta = file.stat().ok().filter(|meta| meta.kind == Kind::File)?;
-    let info = crate::transcript::readers::picker::read(meta.size, &mut |buffer, offset| file.read_at(buffer, offset), world.release)?;
+    let read = || {
+        let meta = file.stat().ok().filter(|meta| meta.kind == Kind::File)?;
+        let read_at = &mut |buffer: &mut [u8], offset: u64| file.read_at(buffer, offset);
+        Some((meta, crate::transcript::readers::picker::read(meta.size, read_at, world.release)?))
+    };
+    let read = read();
+    // A file that cannot be closed was not read.
+    let (meta, info) = read.filter(|_| file.close().is_ok())?;
     Some(Shown {
         path,
         id: info.id,
