@@ -6,12 +6,14 @@
 #[allow(dead_code, reason = "shared with other tests")]
 mod support;
 
+use gjc_fsck::check::run;
 use gjc_fsck::check::transcript::{Options, Outcome, Storage, check};
 use gjc_fsck::check::verdict::{explains_managed, explains_strict};
 use gjc_fsck::finding::{Collected, Finding, Release};
+use gjc_fsck::fsys::Memory;
 use gjc_fsck::json::View;
 use std::path::PathBuf;
-use support::{Others, cases, run};
+use support::{Others, cases};
 
 fn checked(bytes: &[u8], options: &Options<'_>) -> (Outcome, Vec<Finding>) {
     let mut sink = Collected::default();
@@ -58,7 +60,7 @@ fn explained(bytes: &[u8], options: &Options<'_>) -> Result<(Outcome, Vec<Findin
 #[test]
 fn malformed_is_explained_over_the_suites() {
     for suite in ["parse", "load", "migrate", "context", "open"] {
-        run(suite, |case| {
+        support::run(suite, |case| {
             let bytes = case.input();
             explained(&bytes, &options(&bytes, Release::V0_15))?;
             explained(&bytes, &options(&bytes, Release::V0_17))?;
@@ -72,7 +74,7 @@ fn malformed_is_explained_over_the_suites() {
 #[test]
 fn inspect_gives_the_recorded_verdict() {
     let others = Others::read();
-    run("inspect", |case| {
+    support::run("inspect", |case| {
         let subject = others.subject(case)?;
         if subject.get("path").is_some() {
             return Ok(());
@@ -95,7 +97,7 @@ fn inspect_gives_the_recorded_verdict() {
 /// `open_throws` is reported exactly for what S accepts and an explicit open trips over.
 #[test]
 fn what_opening_trips_over_is_reported() {
-    run("open", |case| {
+    support::run("open", |case| {
         if case.get("path").is_some() {
             return Ok(());
         }
@@ -200,18 +202,24 @@ fn mutate(bytes: &[u8], draw: &mut Draw) -> Vec<u8> {
     out
 }
 
-#[test]
-fn malformed_is_explained_over_mutations() {
+/// What mutations start from: every field input so many times, and every input of the suites that is not huge twice.
+fn seeds(rounds: usize) -> Vec<(String, Vec<u8>, usize)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("corpus/field");
     let mut files: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
     files.sort();
     assert!(files.len() > 50, "the field inputs are there");
+    let suites = ["parse", "load", "migrate", "context", "open"].into_iter().flat_map(cases).map(|case| (case.name(), case.input(), 2));
+    let field = files.iter().map(|path| (path.display().to_string(), std::fs::read(path).unwrap(), rounds));
+    field.chain(suites.filter(|(_, bytes, _)| bytes.len() < 1 << 16)).collect()
+}
+
+#[test]
+fn malformed_is_explained_over_mutations() {
     let rounds: usize = std::env::var("GJC_FSCK_MUTATIONS").ok().and_then(|text| text.parse().ok()).unwrap_or(60);
     let mut draw = Draw(0x9E37_79B9_7F4A_7C15);
     let mut wrong = Vec::new();
-    for path in &files {
-        let bytes = std::fs::read(path).unwrap();
+    for (name, bytes, rounds) in seeds(rounds) {
         for _ in 0..rounds {
             let mutated = mutate(&bytes, &mut draw);
             let release = if draw.below(2) == 0 { Release::V0_15 } else { Release::V0_17 };
@@ -219,11 +227,31 @@ fn malformed_is_explained_over_mutations() {
             let options = Options { storage, ..options(&mutated, release) };
             match explained(&mutated, &options) {
                 Ok((_, findings)) => assert_eq!(findings, checked(&mutated, &options).1, "the same bytes give the same findings"),
-                Err(why) => wrong.push(format!("{}: {why}\n{}", path.display(), String::from_utf8_lossy(&mutated))),
+                Err(why) => wrong.push(format!("{name}: {why}\n{}", String::from_utf8_lossy(&mutated))),
             }
         }
     }
     assert!(wrong.is_empty(), "{} of them: {}", wrong.len(), wrong[..wrong.len().min(5)].join("\n\n"));
+}
+
+/// Whatever the number of workers: a folder of mutated transcripts gives the same findings, gauges and verdicts.
+#[test]
+fn workers_find_what_one_finds() {
+    let fs = Memory::new();
+    let mut draw = Draw(0x2545_F491_4F6C_DD1D);
+    for (number, (_, bytes, _)) in seeds(1).iter().enumerate() {
+        fs.file(format!("/t/{number:05}.jsonl"), &mutate(bytes, &mut draw));
+    }
+    let found = |jobs| {
+        let options = run::Options { jobs: Some(jobs), ..run::Options::new(Release::V0_17, 1000, 0) };
+        let found = run::run(vec![run::Target::Path("/t".into())], &options, &fs, &|_| {});
+        assert!(found.outcomes.len() > 1_000, "{} transcripts", found.outcomes.len());
+        format!("{:?} {:?} {:?}", found.findings, found.gauges, found.outcomes)
+    };
+    let one = found(1);
+    for jobs in [2, 5] {
+        assert!(found(jobs) == one, "{jobs} workers find otherwise");
+    }
 }
 
 /// Bytes fed one at a time give what the whole file gives.
