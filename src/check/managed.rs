@@ -535,6 +535,10 @@ fn unlike(site: &Site<'_>, candidate: &Candidate, prefix: &[u8]) -> Vec<Finding>
         }
     };
     let shown = picker::read(size, read_at, site.release);
+    // Nothing is said of a file that cannot be closed: it was not read.
+    if file.is_some_and(|file| file.close().is_err()) {
+        return found;
+    }
     let prefix = &prefix[..prefix.len().min(picker::PREFIX)];
     let recent = picker::recent(prefix);
     let hidden_name = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));

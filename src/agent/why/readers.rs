@@ -67,7 +67,10 @@ pub(super) fn managed(world: &World<'_>, path: &Path) -> Option<Step> {
     if file.stat().ok()?.size > inspect::EAGER_MAX {
         return Some(passes("managed reader", SECTION, "not asked", vec![saw(path, "above 128 MiB: the bounded reader decides")]));
     }
-    Some(match managed::inspect(&mut file).ok()?.verdict {
+    let inspected = managed::inspect(&mut file).ok()?;
+    // A file that cannot be closed was not read.
+    file.close().ok()?;
+    Some(match inspected.verdict {
         Ok(()) => passes("managed reader", SECTION, "accepted", vec![saw(path, "every line can be read by itself")]),
         Err(malformed) => {
             use managed::Malformed;
@@ -107,7 +110,9 @@ pub(super) fn bounded(world: &World<'_>, path: &Path) -> Option<Step> {
         return Some(stops("bounded reader", SECTION, "oversized", vec![saw(path, shows)], advice));
     }
     let mut file = world.fs.open(&real).ok()?;
-    Some(match bounded::scan(&mut file).ok()? {
+    let scanned = bounded::scan(&mut file).ok()?;
+    file.close().ok()?;
+    Some(match scanned {
         Ok(()) => passes("bounded reader", SECTION, "accepted", vec![saw(path, "the bounded scan accepts every line")]),
         Err(refused) => {
             let shows = format!("{}: {}", refused.refusal.token(), words_of(refused.refusal));
