@@ -344,7 +344,6 @@ mod in_the_managed_root {
 
     use super::*;
     use gjc_fsck::agent::identity::{Identity, Platform};
-    use gjc_fsck::agent::legacy::Surroundings;
     use gjc_fsck::agent::predict::{self, Policy};
     use gjc_fsck::agent::world::World;
     use gjc_fsck::corpus::clean;
@@ -361,18 +360,7 @@ mod in_the_managed_root {
         let mut text = clean::transcript("s2", "/ws", "").into_bytes();
         text.resize(usize::try_from(bytes).unwrap(), b'\n');
         fs.file("/a/sessions/--ws--/2026-01-01T00-00-00-000Z_s2.jsonl", &text);
-        let world = World {
-            fs: &fs,
-            host: &Nowhere,
-            now_ms: 0,
-            uid: 1000,
-            release: Release::V0_17,
-            current_dir: "/".into(),
-            agent_dir: "/a".into(),
-            sessions_root: "/a/sessions".into(),
-            around: Surroundings::default(),
-            is_copy: false,
-        };
+        let world = World::of_agent(&fs, &Nowhere, Release::V0_17, 1000, "/a");
         let scope = predict::resolve(&world, Path::new("/ws")).unwrap();
         let listing = predict::list(&world, &scope).unwrap();
         let [listed] = listing.owned.as_slice() else { panic!("{listing:?}") };

@@ -4,7 +4,6 @@
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test builds its own trees")]
 
 use gjc_fsck::agent::identity::{Identity, Platform};
-use gjc_fsck::agent::legacy::Surroundings;
 use gjc_fsck::agent::predict::{self, Policy};
 use gjc_fsck::agent::why::why;
 use gjc_fsck::agent::world::World;
@@ -41,18 +40,7 @@ fn tree() -> Memory {
     fs
 }
 fn world(fs: &dyn Fs) -> World<'_> {
-    World {
-        fs,
-        host: &Nowhere,
-        now_ms: 0,
-        uid: 1000,
-        release: Release::V0_17,
-        current_dir: "/".into(),
-        agent_dir: "/a".into(),
-        sessions_root: "/a/sessions".into(),
-        around: Surroundings::default(),
-        is_copy: false,
-    }
+    World::of_agent(fs, &Nowhere, Release::V0_17, 1000, "/a")
 }
 
 /// One change of the tree; the path is what the call that it comes before is about.

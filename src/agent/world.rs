@@ -73,6 +73,25 @@ impl Scope {
     }
 }
 
+impl<'a> World<'a> {
+    /// An agent directory and nothing around it: no home, the clock at 0, the current directory `/`.
+    pub fn of_agent(fs: &'a dyn Fs, host: &'a dyn Liveness, release: Release, uid: u32, agent_dir: impl Into<PathBuf>) -> Self {
+        let agent_dir = agent_dir.into();
+        World {
+            fs,
+            host,
+            now_ms: 0,
+            uid,
+            release,
+            current_dir: "/".into(),
+            sessions_root: agent_dir.join(layout::SESSIONS),
+            agent_dir,
+            around: Surroundings::default(),
+            is_copy: false,
+        }
+    }
+}
+
 impl World<'_> {
     /// The identity of a working directory, as the user or a header says it.
     ///

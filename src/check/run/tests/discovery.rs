@@ -9,18 +9,7 @@ use crate::gc::discovery::{Found, discover};
 use crate::gc::{Progress, Receipt, State};
 
 fn world(fs: &dyn Fs) -> World<'_> {
-    World {
-        fs,
-        host: &Nowhere,
-        now_ms: 0,
-        uid: 1000,
-        release: Release::V0_17,
-        current_dir: "/".into(),
-        agent_dir: "/a".into(),
-        sessions_root: "/a/sessions".into(),
-        around: Surroundings::default(),
-        is_copy: false,
-    }
+    World::of_agent(fs, &Nowhere, Release::V0_17, 1000, "/a")
 }
 /// Transcript (`1` or `2`) and state of every target, or the token.
 fn discovered(fs: &dyn Fs) -> Result<Vec<State>, &'static str> {
