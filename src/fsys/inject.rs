@@ -1,7 +1,9 @@
 //! A file system that misbehaves on purpose: before and after every operation a hook may change the tree underneath or
 //! make the operation fail. Operations are numbered from 0 in the order they begin.
 
-use super::{Acl, Directory, Entries, Errno, Error, File, Fs, Meta, Result};
+mod change;
+
+use super::{Acl, Change, Directory, Entries, Errno, Error, File, Fs, Meta, Result};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,19 +30,22 @@ pub struct Call<'a> {
     pub phase: Phase,
 }
 
+type Short<'h> = dyn Fn(&Call<'_>) -> bool + Send + Sync + 'h;
 type Hook<'h> = dyn Fn(&Call<'_>) -> Option<Errno> + Send + Sync + 'h;
 
 /// Wraps a file system with a hook.
 pub struct Inject<'h> {
     inner: &'h dyn Fs,
+    change: Option<&'h dyn Change>,
     hook: Box<Hook<'h>>,
+    short: Option<Box<Short<'h>>>,
     count: AtomicU64,
 }
 
 impl<'h> Inject<'h> {
     /// Calls `hook` before and after every operation on `inner`.
     pub fn new(inner: &'h dyn Fs, hook: impl Fn(&Call<'_>) -> Option<Errno> + Send + Sync + 'h) -> Self {
-        Inject { inner, hook: Box::new(hook), count: AtomicU64::new(0) }
+        Inject { inner, change: None, hook: Box::new(hook), short: None, count: AtomicU64::new(0) }
     }
     /// Makes every `n`-th operation fail (the `n`-th, the `2n`-th, …; `n` = 0 makes none fail).
     pub fn failing_every(inner: &'h dyn Fs, n: u64, errno: Errno) -> Self {
@@ -49,6 +54,11 @@ impl<'h> Inject<'h> {
     /// How many operations have begun.
     pub fn operations(&self) -> u64 {
         self.count.load(Ordering::SeqCst)
+    }
+    /// Whether the operation that begins next is a short write.
+    fn is_short(&self, op: &'static str, path: &Path) -> bool {
+        let call = Call { number: self.operations(), op, path, phase: Phase::Before };
+        self.short.as_ref().is_some_and(|short| short(&call))
     }
     fn around<T>(&self, op: &'static str, path: &Path, run: impl FnOnce() -> Result<T>) -> Result<T> {
         let number = self.count.fetch_add(1, Ordering::SeqCst);

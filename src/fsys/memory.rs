@@ -1,7 +1,13 @@
 //! A file system in memory, for tests: files, directories, links, special files, owners, modes, ACLs, sparse sizes.
 //!
 //! The builders take `&self`, so that a hook of [`super::Inject`] can change the tree while it is being read. Builders
-//! make missing parent directories (0700). Every change moves an internal clock by one nanosecond.
+//! make missing parent directories (0700). Every change moves an internal clock by one nanosecond. The writing side is in
+//! `change`; what of it a crash may leave, in `crash`.
+
+mod change;
+mod crash;
+
+pub use crash::Crash;
 
 use super::errno::NO_ATTRIBUTE;
 use super::plant::Plant;
@@ -35,6 +41,8 @@ struct Node {
 
 struct Tree {
     nodes: BTreeMap<u64, Node>,
+    /// What of each object is on the disk; an object that is not here has nothing there but its mode.
+    durable: BTreeMap<u64, crash::Durable>,
     next_ino: u64,
     clock: i128,
 }
@@ -44,7 +52,7 @@ const LINK_LIMIT: usize = 40;
 
 impl Default for Tree {
     fn default() -> Self {
-        let mut tree = Tree { nodes: BTreeMap::new(), next_ino: ROOT, clock: 1_700_000_000_000_000_000 };
+        let mut tree = Tree { nodes: BTreeMap::new(), durable: BTreeMap::new(), next_ino: ROOT, clock: 1_700_000_000_000_000_000 };
         tree.insert(Content::Names(BTreeMap::new()), 0o755);
         tree
     }

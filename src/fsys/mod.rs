@@ -1,8 +1,11 @@
 //! The only room that touches the file system: no-follow open, bounded capture, identity, ACL query.
 //!
-//! One trait, three implementations: [`Real`], [`Memory`] (for tests) and [`Inject`] (wraps another and makes chosen
-//! operations fail or the tree change under the reader). Nothing of them opens anything for writing; [`output`] makes new
-//! files, and never touches one that exists.
+//! Two traits, three implementations: [`Real`], [`Memory`] (for tests) and [`Inject`] (wraps another and makes chosen
+//! operations fail or the tree change under the reader).
+//! * [`Fs`] reads: no method of it opens anything for writing. It is all that a check is ever handed.
+//! * [`Change`] writes, and is an [`Fs`] too; no `&dyn Fs` becomes one. Only `repair` and the reference session manager take it.
+//!
+//! Beside them [`output`] makes the new files that the user asked for by name, and never touches one that exists.
 //!
 //! Two ways to reach an object, and why there are two:
 //! * by path ([`Fs`]): `open` and `open_dir` refuse a symlink at *any* component, so callers hand in canonical paths
@@ -14,6 +17,7 @@
 
 mod authority;
 mod capture;
+mod change;
 mod errno;
 mod hash;
 pub mod host;
@@ -26,10 +30,11 @@ mod real;
 
 pub use authority::Authority;
 pub use capture::{Bound, Captured, Refusal, Watched, capture};
+pub use change::{Change, WriteFile};
 pub use errno::{NO_ATTRIBUTE, errno_name};
 pub use hash::{Sha256Reader, hash_file};
 pub use inject::{Call, Inject, Phase};
-pub use memory::Memory;
+pub use memory::{Crash, Memory};
 pub use real::Real;
 pub use rustix::io::Errno;
 
@@ -162,7 +167,9 @@ impl Acl {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{op} {}: {}", path.display(), errno_name(*errno))]
 pub struct Error {
-    /// The operation: `lstat`, `stat`, `realpath`, `readlink`, `open`, `opendir`, `readdir`, `read`, `fstat`, `getxattr`, `close`.
+    /// The operation: `lstat`, `stat`, `realpath`, `readlink`, `open`, `opendir`, `readdir`, `read`, `fstat`, `getxattr`, `close`;
+    /// of the writing side `create`, `append`, `reopen`, `mkdir`, `rename`, `link`, `unlink`, `rmdir`, `chmod`, `removexattr`,
+    /// `write`, `truncate`, `fsync`.
     pub op: &'static str,
     /// The object, as far as it was named.
     pub path: PathBuf,

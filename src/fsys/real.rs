@@ -1,10 +1,12 @@
 //! The real file system: `openat2` with `RESOLVE_NO_SYMLINKS` where the kernel has it, else a walk component by component.
 //!
 //! Everything is opened `O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY` (a FIFO never makes us wait), with
-//! `O_NOATIME` where the owner allows it, so that checking leaves not even an access time.
+//! `O_NOATIME` where the owner allows it, so that checking leaves not even an access time. The writing side is apart (`change`).
 
 // This room is where the fence of clippy.toml has its gate.
 #![allow(clippy::disallowed_methods)]
+
+mod change;
 
 #[cfg(not(target_os = "linux"))]
 use super::errno::NO_ATTRIBUTE;
