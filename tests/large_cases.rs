@@ -6,13 +6,14 @@
 //! ```text
 //! line 1   header                       version 5
 //! line 2   a user message               a, parent null
-//! line 3   a compaction                 k, keeps from a on
+//! line 3   a user message               b
 //! line 4…  entries that fill the file   p1, p2, …
+//! then     a compaction                 k, keeps from the last of them on
 //! last     a user message               z
 //! ```
 //!
-//! That is a file that gjc opens at any size up to 2 GiB: one chain, one compaction, no patches, every line ended and short
-//! enough. Every fault of the bounded scan (reader R, spec 01 §2.7) is one edit of it.
+//! That is a file that gjc opens at any size up to 2 GiB: one chain, one compaction that keeps little, no patches, every line
+//! ended and short enough. Every fault of the bounded scan (reader R, spec 01 §2.7) is one edit of it.
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test fails loudly")]
 
@@ -88,9 +89,10 @@ fn user(id: &str, parent: &str) -> String {
     format!(r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2026-01-02T03:04:01.000Z","message":{message}}}"#)
 }
 
-fn compaction() -> String {
-    let summary = r#""summary":"s","firstKeptEntryId":"a","tokensBefore":1"#;
-    format!(r#"{{"type":"compaction","id":"k","parentId":"a","timestamp":"2026-01-02T03:04:01.000Z",{summary}}}"#)
+/// The compaction `k`, which keeps from its parent on.
+fn compaction(parent: &str) -> String {
+    let summary = format!(r#""summary":"s","firstKeptEntryId":"{parent}","tokensBefore":1"#);
+    format!(r#"{{"type":"compaction","id":"k","parentId":"{parent}","timestamp":"2026-01-02T03:04:01.000Z",{summary}}}"#)
 }
 
 /// What is changed of the sound file.
@@ -104,10 +106,12 @@ struct Edit {
 }
 
 /// The sound file.
-const SOUND_END: fn(&str) -> String = |last| format!("{}\n", user("z", &format!("\"{last}\"")));
+const SOUND_END: fn(&str) -> String = |last| format!("{}\n{}\n", compaction(last), user("z", "\"k\""));
+/// Its end without the compaction.
+const END_WITHOUT: fn(&str) -> String = |last| format!("{}\n", user("z", &format!("\"{last}\"")));
 
 fn sound(size: u64) -> Edit {
-    Edit { size, header: header(5), second: (compaction(), "k"), end: SOUND_END }
+    Edit { size, header: header(5), second: (user("b", "\"a\""), "b"), end: SOUND_END }
 }
 
 impl Edit {
@@ -201,7 +205,7 @@ mod above_the_cap {
     /// The next record would be glued to the last one.
     #[test]
     fn without_the_last_line_end() {
-        let end = |last: &str| user("z", &format!("\"{last}\""));
+        let end = |last: &str| SOUND_END(last).trim_end().to_owned();
         refused(&Edit { end, ..sound(ABOVE) }, &["bounded_scan_unterminated", "oversized", "missing_final_newline"]);
     }
 
@@ -228,20 +232,20 @@ mod above_the_cap {
     /// Two children of one entry: what `/tree` and a retry leave behind.
     #[test]
     fn with_a_branch() {
-        let end = |_: &str| format!("{}\n", user("z", "\"p1\""));
+        let end = |last: &str| format!("{}\n{}\n", compaction(last), user("z", "\"p1\""));
         refused(&Edit { end, ..sound(ABOVE) }, &["bounded_scan_branch", "oversized", "unreachable_branch"]);
     }
 
     #[test]
     fn with_a_parent_that_is_not_there() {
-        let end = |_: &str| format!("{}\n", user("z", "\"nobody\""));
+        let end = |last: &str| format!("{}\n{}\n", compaction(last), user("z", "\"nobody\""));
         refused(&Edit { end, ..sound(ABOVE) }, &["bounded_scan_missing_parent", "oversized", "dangling_parent", "unreachable_branch"]);
     }
 
     /// In one chain the second bearer of an id is its own ancestor: to repeat an id is to close a cycle.
     #[test]
     fn with_an_id_that_occurs_twice() {
-        let end = |last: &str| format!("{}\n", user("k", &format!("\"{last}\"")));
+        let end = |last: &str| format!("{}{}\n", SOUND_END(last), user("k", "\"z\""));
         refused(
             &Edit { end, ..sound(ABOVE) },
             &["bounded_scan_duplicate", "oversized", "duplicate_entry_id", "parent_cycle", "unreachable_branch"],
@@ -251,7 +255,26 @@ mod above_the_cap {
     /// Only what a compaction covers may stay on disk.
     #[test]
     fn without_a_compaction() {
-        refused(&Edit { second: (user("k", "\"a\""), "k"), ..sound(ABOVE) }, &["bounded_scan_invalid_compaction", "oversized"]);
+        refused(&Edit { end: END_WITHOUT, ..sound(ABOVE) }, &["bounded_scan_invalid_compaction", "oversized"]);
+    }
+
+    /// What the last compaction keeps has to fit in 16 MiB of memory: twice its lines, and 304 bytes for each of them. Here it
+    /// keeps from one long record on, which is one byte too long, or just short enough.
+    #[test]
+    fn with_more_than_the_bounded_open_may_keep() {
+        const REST: fn() -> String = || format!("{}\n{}\n", compaction("long"), user("z", "\"k\""));
+        const fn most(more: u64) -> u64 {
+            (16_777_216 - 3 * 304) / 2 + more
+        }
+        fn end(last: &str, more: u64) -> String {
+            let long = record_of(most(more) - REST().len() as u64).replace("\"a\"", &format!("\"{last}\""));
+            // The id of the last filler is longer than that of `a`: as many letters less.
+            let long = long.replacen(&"x".repeat(last.len()), "x", 1);
+            format!("{long}\n{}", REST())
+        }
+        refused(&Edit { end: |last| end(last, 1), ..sound(ABOVE) }, &["bounded_scan_budget", "oversized"]);
+        let fits = Edit { end: |last| end(last, 0), ..sound(ABOVE) }.file();
+        assert!(codes(&fits).is_empty(), "the near miss: {:?}", codes(&fits));
     }
 }
 
@@ -264,7 +287,7 @@ mod at_the_cap {
     /// finding below the cap; that the file is nearly full is one.
     #[test]
     fn one_byte_makes_a_file_oversized() {
-        let of = |size| Edit { second: (user("k", "\"a\""), "k"), ..sound(size) }.file();
+        let of = |size| Edit { end: END_WITHOUT, ..sound(size) }.file();
         assert_eq!(codes(&of(FILE_CAP + 1)), BTreeSet::from(["oversized", "bounded_scan_invalid_compaction"]));
         let (outcome, found) = checked(&of(FILE_CAP), &lone(&of(FILE_CAP)));
         assert_eq!(found, BTreeSet::from(["near_per_file_cap"]));

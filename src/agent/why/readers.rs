@@ -115,25 +115,10 @@ pub(super) fn bounded(world: &World<'_>, path: &Path) -> Option<Step> {
     Some(match scanned {
         Ok(()) => passes("bounded reader", SECTION, "accepted", vec![saw(path, "the bounded scan accepts every line")]),
         Err(refused) => {
-            let shows = format!("{}: {}", refused.refusal.token(), words_of(refused.refusal));
+            let shows = format!("{}: {}", refused.refusal.token(), refused.refusal.words());
             stops("bounded reader", SECTION, "oversized", vec![saw_line(path, refused.line, shows)], advice)
         }
     })
-}
-
-/// What the bounded scan objects to.
-fn words_of(refusal: bounded::Refusal) -> &'static str {
-    use bounded::Refusal;
-    match refusal {
-        Refusal::Unterminated => "the last line does not end in a line feed",
-        Refusal::OversizedLine => "the line is longer than 8 MiB",
-        Refusal::Malformed => "the line is no record with type and id (a patch is none)",
-        Refusal::Unsupported => "the record is not one of version 5 in its exact form",
-        Refusal::Branch => "the session branches here",
-        Refusal::MissingParent => "the parent of this entry was not seen before",
-        Refusal::Duplicate => "the id was there before",
-        Refusal::InvalidCompaction => "there is no compaction, or it keeps from an entry that was not seen before it",
-    }
 }
 
 /// The picker's view of the file by itself.

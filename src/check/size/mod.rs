@@ -213,17 +213,24 @@ impl<'s> SizePass<'s> {
             sink.push(Finding::new(&codes::OVERSIZED, self.source.file(), message));
         } else if let (true, Some(Err(Refused { refusal, line }))) = (self.size > FILE_CAP, bounded) {
             let token = refusal.token();
-            let message =
-                format!("The file has {} bytes; above {FILE_CAP} only the bounded open is left, and it refuses ({token}).", self.size);
+            let refuses = format!("The bounded open refuses line {line}: {}.", refusal.words());
+            let code = refusal_code(refusal);
+            let told = if code.is_none() { format!(" {refuses}") } else { String::new() };
+            let message = format!(
+                "The file has {} bytes; above {FILE_CAP} only the bounded open is left, and it refuses ({token}).{told}",
+                self.size
+            );
             sink.push(Finding::new(&codes::OVERSIZED, self.source.file(), message));
-            let message = format!("The bounded open refuses line {line}: {}.", refusal_words(refusal));
-            sink.push(Finding::new(refusal_code(refusal), self.source.line(line), message));
+            if let Some(code) = code {
+                sink.push(Finding::new(code, self.source.line(line), refuses));
+            }
         }
     }
 }
 
-fn refusal_code(refusal: Refusal) -> &'static Code {
-    match refusal {
+/// The code that says the same; none for a refusal that spec 05 has as a verdict only.
+fn refusal_code(refusal: Refusal) -> Option<&'static Code> {
+    Some(match refusal {
         Refusal::Unterminated => &codes::BOUNDED_SCAN_UNTERMINATED,
         Refusal::OversizedLine => &codes::BOUNDED_SCAN_OVERSIZED_LINE,
         Refusal::Malformed => &codes::BOUNDED_SCAN_MALFORMED,
@@ -232,20 +239,9 @@ fn refusal_code(refusal: Refusal) -> &'static Code {
         Refusal::MissingParent => &codes::BOUNDED_SCAN_MISSING_PARENT,
         Refusal::Duplicate => &codes::BOUNDED_SCAN_DUPLICATE,
         Refusal::InvalidCompaction => &codes::BOUNDED_SCAN_INVALID_COMPACTION,
-    }
-}
-
-const fn refusal_words(refusal: Refusal) -> &'static str {
-    match refusal {
-        Refusal::Unterminated => "it has no line end",
-        Refusal::OversizedLine => "it has more than 8,388,608 bytes",
-        Refusal::Malformed => "it is no record with `type` and `id`",
-        Refusal::Unsupported => "the record fails the strict schema, or the header is not the only one of version 5",
-        Refusal::Branch => "the parent is not the entry before",
-        Refusal::MissingParent => "the parent was never seen",
-        Refusal::Duplicate => "the id was seen before",
-        Refusal::InvalidCompaction => "no compaction keeps from an entry that was seen before it",
-    }
+        Refusal::Budget => &codes::BOUNDED_SCAN_BUDGET,
+        Refusal::BuildFailed => return None,
+    })
 }
 
 #[cfg(test)]
@@ -299,10 +295,14 @@ mod tests {
             (Refusal::MissingParent, "bounded_scan_missing_parent@3"),
             (Refusal::Duplicate, "bounded_scan_duplicate@3"),
             (Refusal::InvalidCompaction, "bounded_scan_invalid_compaction@3"),
+            (Refusal::Budget, "bounded_scan_budget@3"),
         ] {
             assert_eq!(found(false, FILE_CAP, 10, Some(Err(Refused { refusal, line: 3 }))), ["oversized@0", code]);
             assert_eq!(found(false, FILE_CAP - 10, 10, Some(Err(Refused { refusal, line: 3 }))), ["near_per_file_cap@0"]);
         }
+        // That the index cannot be built is a verdict of the reader, and no code.
+        let no_index = Some(Err(Refused { refusal: Refusal::BuildFailed, line: 3 }));
+        assert_eq!(found(false, FILE_CAP, 10, no_index), ["oversized@0"]);
         assert_eq!(found(false, BOUNDED_CAP, 10, Some(Ok(()))), ["oversized@0"]);
     }
 
