@@ -14,6 +14,7 @@ pub mod demo;
 pub mod environment;
 pub mod explain;
 pub mod gc;
+pub mod history;
 pub mod list;
 pub mod migrate;
 pub mod options;
@@ -82,6 +83,8 @@ pub enum Command {
     Gc(gc::Args),
     /// Show how much of each of gjc's limits is used, and what is left
     Quota(quota::Args),
+    /// Check the prompt history, or search it as gjc does
+    History(history::Args),
     /// The reference session manager
     Session(session::Args),
     /// Print the JSON Schema of a form that gjc-fsck writes
@@ -108,6 +111,7 @@ pub fn dispatch(command: &Command, console: &mut Console) -> Result<Status, Fail
         Command::Why(args) => why::run(args, console),
         Command::Gc(args) => gc::run(args, console),
         Command::Quota(args) => quota::run(args, console),
+        Command::History(args) => history::run(args, console),
         Command::Session(args) => session::run(args, console),
         Command::Schema(args) => schema::run(args, console),
     }

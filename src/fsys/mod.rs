@@ -27,6 +27,7 @@ mod memory;
 pub mod output;
 pub mod plant;
 mod real;
+pub mod scratch;
 
 pub use authority::Authority;
 pub use capture::{Bound, Captured, Refusal, Watched, capture};

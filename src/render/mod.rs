@@ -4,6 +4,7 @@ pub mod concise;
 pub mod context;
 pub mod entry;
 pub mod explain;
+pub mod history;
 pub mod human;
 pub mod journals;
 pub mod json;

@@ -39,6 +39,7 @@ const AREAS: &[&str] = &[
     "owner",
     "listing",
     "artifact",
+    "history",
     "residue",
     "dialect",
 ];

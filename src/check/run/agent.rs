@@ -1,16 +1,16 @@
 //! A whole agent directory: storage roots, the entries of the sessions root, the blob store, and what only shows when
 //! everything was seen.
 
-use super::Site;
 use super::directory::Work;
 use super::file::Where;
 use super::part::{Part, TaskWork};
+use super::{Depth, Site};
 use crate::agent::layout::{self, RECOVERY, SessionsName, sessions_name};
 use crate::agent::locate::Location;
 use crate::agent::walk::{self, Listing, Object};
 use crate::check::blob::store;
 use crate::check::residue::{self, Place};
-use crate::check::{listing as listing_area, operational, owner, scope, security, tombstone};
+use crate::check::{history, listing as listing_area, operational, owner, scope, security, tombstone};
 use crate::finding::{Code, Finding, Sink};
 use crate::fsys::{Errno, Kind};
 use rayon::prelude::*;
@@ -43,6 +43,9 @@ pub fn check(work: &Work<'_>, location: &Location, agent: &Listing) -> Part {
     let tasks = std::mem::take(&mut part.tasks);
     let transcripts = tasks.iter().filter(|task| task.work != TaskWork::References).flat_map(|task| task.files.paths());
     residue::caches(site, &location.cache, transcripts, site.host, &mut part);
+    if site.depth != Depth::Connectivity {
+        history::check(site, &location.history(), &mut part);
+    }
     if let Some(blobs) = site.store {
         store::judge(site, blobs, Some(&part.references.clone()), &mut part);
     }

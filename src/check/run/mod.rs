@@ -181,6 +181,26 @@ fn append<T>(all: &mut Vec<T>, mut more: Vec<T>) {
     if all.is_empty() { *all = more } else { all.append(&mut more) }
 }
 
+/// Checks a prompt history alone: that of an agent directory, or the database itself. Never fails, like [`run`].
+pub fn history(path: &Path, options: &Options, fs: &dyn Fs) -> Run {
+    let tally = Tally::new(&|_| {});
+    let name = walk::show(path.as_os_str());
+    let checker = Checker { options, fs, host: &ThisHost, tally: &tally, name: &name, prefix: "" };
+    let named = options.current_dir.join(path);
+    let mut part = match fs.realpath(&named).and_then(|real| fs.lstat(&real).map(|meta| (real, meta))) {
+        Ok((real, meta)) => {
+            let mut part = Part::default();
+            let is_agent = meta.kind == Kind::Directory && real.file_name().is_none_or(|name| name != layout::HISTORY);
+            let database = if is_agent { real.join(layout::HISTORY) } else { real };
+            let root = database.parent().unwrap_or(&database).to_owned();
+            super::history::check(&checker.site(&root, options.uid), &database, &mut part);
+            part
+        }
+        Err(error) => checker.absent(&named, &error, false),
+    };
+    Run { root: name, findings: std::mem::take(&mut part.findings), ..Run::default() }
+}
+
 impl Target {
     /// The target as it was named.
     pub fn name(&self) -> String {
