@@ -1,12 +1,13 @@
 //! `check [PATH…]`: the audit.
 
-use super::options::Format;
-use super::{Console, Failure, Status};
+use super::options::ReportFormat;
+use super::{Console, Failure, Status, gate};
 use crate::check::run::{self, Depth, Progress, Run, Target, Why};
+use crate::finding::{Code, Severity};
 use crate::fsys::output::{Refused, write_report};
 use crate::fsys::{Fs, Kind, Real};
 use crate::render::human::{self, Layout};
-use crate::render::{Excerpts, concise, json};
+use crate::render::{Excerpts, concise, github, json, jsonl, junit, markdown, sarif};
 use crate::report::{self, Audit, Blobs, CheckedFor, Report, Settings, UserReason};
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::borrow::Cow;
@@ -25,12 +26,15 @@ pub struct Args {
     /// Only header, ids, parents, leaf and references
     #[arg(long)]
     pub connectivity_only: bool,
+    /// What is known beforehand.
+    #[command(flatten)]
+    pub gate: gate::Args,
 }
 
 impl Args {
     /// True when nothing was asked for.
     pub fn is_empty(&self) -> bool {
-        self.paths.is_empty() && !self.quick && !self.connectivity_only
+        self.paths.is_empty() && !self.quick && !self.connectivity_only && self.gate == gate::Args::default()
     }
     fn depth(&self) -> Depth {
         match (self.quick, self.connectivity_only) {
@@ -46,17 +50,24 @@ impl Args {
 /// # Errors
 /// No agent directory can be named, or the report cannot be written.
 pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
-    let mut paths = args.paths.clone();
+    let prepared = gate::prepare(&args.gate, console)?;
+    let mut paths = if args.paths.is_empty() { prepared.paths } else { args.paths.clone() };
     let mut targets: Vec<Target> = paths.iter().map(|path| target(path)).collect();
     if paths.is_empty() {
         let location = console.environment.location(&Real).map_err(|error| Failure::Operational(error.to_string()))?;
         paths.push(location.data.clone());
         targets.push(Target::Agent(location));
     }
-    refuse_outputs_inside(&paths, console)?;
+    let renewed = prepared.baseline.as_deref().filter(|_| args.gate.update_baseline);
+    refuse_outputs_inside(&paths, renewed, console)?;
     let options = options(args.depth(), console);
     let audit = audit(observed(targets, &options, console), console);
-    let report = report::build(audit, &settings(console));
+    let own = prepared.told.files();
+    let overrides = prepared.severity.into_iter().chain(overrides(console)).collect();
+    let report = report::build(audit, &Settings { overrides, told: prepared.told, ..settings(console) });
+    if let Some(baseline) = renewed {
+        gate::renew(baseline, &report, console)?;
+    }
     if let [path] = paths.as_slice()
         && let Some(command) = meant_command(path, &console.environment.current_dir)
     {
@@ -64,7 +75,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     }
     let base = &console.environment.current_dir;
     let targets = paths.iter().map(|path| (path.to_string_lossy().into_owned(), base.join(path))).collect();
-    write(&report, &Files { fs: &Real, targets }, console)
+    write(&report, &Files { fs: &Real, targets, own, base: base.clone() }, console)
 }
 
 /// The command that a word looks like which names nothing on disk.
@@ -102,11 +113,12 @@ pub(super) fn options(depth: Depth, console: &Console) -> run::Options {
 /// What the report is asked for.
 pub(super) fn settings(console: &Console) -> Settings {
     let options = &console.options;
-    Settings {
-        release: options.gjc,
-        fail_on: options.fail_on,
-        overrides: options.severity.iter().map(|wanted| (wanted.code, wanted.severity)).collect(),
-    }
+    Settings { release: options.gjc, fail_on: options.fail_on, overrides: overrides(console).collect(), ..Settings::default() }
+}
+
+/// The severities that the command line asks for.
+fn overrides(console: &Console) -> impl Iterator<Item = (&'static Code, Severity)> {
+    console.options.severity.iter().map(|wanted| (wanted.code, wanted.severity))
 }
 
 /// Runs the check with a progress bar on standard error, when that is a terminal.
@@ -153,13 +165,10 @@ pub(super) fn write(report: &Report, excerpts: &dyn Excerpts, console: &mut Cons
     for file in &console.options.output {
         // A file has no width and no colours of its own: the same bytes wherever the run was started.
         let layout = Layout { colour: false, width: 100, quiet };
-        write_report(&file.path, |out| render(report, file.format, excerpts, layout, out)).map_err(|refused| match refused {
-            Refused::System { .. } => Failure::Operational(refused.to_string()),
-            _ => Failure::Usage(refused.to_string()),
-        })?;
+        write_report(&file.path, |out| render(report, file.format, excerpts, layout, out)).map_err(unwritten)?;
     }
     let status = report.status();
-    let format = console.options.format;
+    let format = console.options.report_format;
     match render(report, format, excerpts, Layout { colour, width, quiet }, console.out()) {
         // Who closes the pipe has seen enough; the exit status still says how it stands.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(status),
@@ -167,30 +176,49 @@ pub(super) fn write(report: &Report, excerpts: &dyn Excerpts, console: &mut Cons
     }
 }
 
-fn render(report: &Report, format: Format, excerpts: &dyn Excerpts, layout: Layout, out: &mut dyn Write) -> io::Result<()> {
-    match format {
-        Format::Human => out.write_all(human::text(report, excerpts, layout).as_bytes()),
-        Format::Concise => concise::write(report, excerpts, out),
-        Format::Json => json::write(report, out),
+/// A report file that was not written.
+pub(super) fn unwritten(refused: Refused) -> Failure {
+    match refused {
+        Refused::System { .. } => Failure::Operational(refused.to_string()),
+        _ => Failure::Usage(refused.to_string()),
     }
 }
 
-/// A report file below what is checked, or in the place of it, would change what is checked.
-fn refuse_outputs_inside(paths: &[PathBuf], console: &Console) -> Result<(), Failure> {
+fn render(report: &Report, format: ReportFormat, excerpts: &dyn Excerpts, layout: Layout, out: &mut dyn Write) -> io::Result<()> {
+    match format {
+        ReportFormat::Human => out.write_all(human::text(report, excerpts, layout).as_bytes()),
+        ReportFormat::Concise => concise::write(report, excerpts, out),
+        ReportFormat::Json => json::write(report, out),
+        ReportFormat::Jsonl => jsonl::write(report, out),
+        ReportFormat::Sarif => sarif::write(report, excerpts, out),
+        ReportFormat::Junit => junit::write(report, excerpts, out),
+        ReportFormat::Github => github::write(report, excerpts, out),
+        ReportFormat::Markdown => markdown::write(report, excerpts, out),
+    }
+}
+
+/// A report file below what is checked, or in the place of it, would change what is checked. `baseline` is one that is to be
+/// written. Of two files with one name the second would replace the first.
+fn refuse_outputs_inside(paths: &[PathBuf], baseline: Option<&Path>, console: &Console) -> Result<(), Failure> {
     let base = &console.environment.current_dir;
+    let written = || console.options.output.iter().map(|file| &*file.path).chain(baseline);
+    if let Some((_, twice)) = written().enumerate().find(|(at, path)| written().take(*at).any(|other| base.join(other) == base.join(path)))
+    {
+        return Err(Failure::Usage(format!("{}: two things would be written to this file", twice.display())));
+    }
     // By any of its names: a hard link has the same object.
     let object = |path: &Path| Real.stat(&base.join(path)).map(|meta| (meta.dev, meta.ino)).ok();
-    for file in &console.options.output {
-        let there = object(&file.path);
+    for file in written() {
+        let there = object(file);
         if there.is_some() && paths.iter().any(|path| object(path) == there) {
-            let message = format!("{}: this is the file that is checked; name another one", file.path.display());
+            let message = format!("{}: this is the file that is checked; name another one", file.display());
             return Err(Failure::Usage(message));
         }
-        let folder = base.join(&file.path).parent().map(Path::to_owned).unwrap_or_default();
+        let folder = base.join(file).parent().map(Path::to_owned).unwrap_or_default();
         let Ok(folder) = Real.realpath(&folder) else { continue };
         let inside = |path: &PathBuf| Real.realpath(&base.join(path)).is_ok_and(|root| folder.starts_with(root));
         if paths.iter().any(inside) {
-            let message = format!("{}: a report is not written into the directory that is checked", file.path.display());
+            let message = format!("{}: nothing is written into the directory that is checked", file.display());
             return Err(Failure::Usage(message));
         }
     }
@@ -202,12 +230,22 @@ pub(super) struct Files<'a> {
     pub fs: &'a dyn Fs,
     /// What was checked: as it was named, and as an absolute path.
     pub targets: Vec<(String, PathBuf)>,
+    /// Files of the run itself that findings may be about, as they were named: settings, skip lists, the baseline.
+    pub own: Vec<String>,
+    /// What relative names of them are relative to.
+    pub base: PathBuf,
 }
 
 impl Files<'_> {
+    fn is_own(&self, path: &str) -> bool {
+        self.own.iter().any(|own| own == path)
+    }
     /// The file that a path of the report means. Of several targets the report names each as the user did; of one
     /// directory it names what lies in it.
     fn file(&self, path: &str) -> Option<PathBuf> {
+        if self.is_own(path) {
+            return Some(self.base.join(path));
+        }
         let several = self.targets.len() > 1;
         self.targets.iter().find_map(|(name, target)| {
             let name = name.trim_end_matches('/');
@@ -226,12 +264,10 @@ impl Excerpts for Files<'_> {
     /// Of one directory the report names what lies in it; a temporary folder has no name.
     fn opened<'a>(&self, path: &'a str) -> Cow<'a, str> {
         match self.targets.as_slice() {
-            [(name, target)] if !name.is_empty() && self.fs.stat(target).is_ok_and(|meta| meta.kind == Kind::Directory) => {
-                if path == "." {
-                    name.clone().into()
-                } else {
-                    format!("{}/{path}", name.trim_end_matches('/')).into()
-                }
+            [(name, target)]
+                if !name.is_empty() && !self.is_own(path) && self.fs.stat(target).is_ok_and(|meta| meta.kind == Kind::Directory) =>
+            {
+                if path == "." { name.clone().into() } else { format!("{}/{path}", name.trim_end_matches('/')).into() }
             }
             _ => path.into(),
         }
@@ -256,7 +292,7 @@ mod tests {
     fn excerpt(targets: &[&str], path: &str) -> Option<String> {
         let base = Path::new(env!("CARGO_MANIFEST_DIR"));
         let targets = targets.iter().map(|name| ((*name).to_owned(), base.join(name))).collect();
-        let bytes = Files { fs: &Real, targets }.bytes(path, 0, 17)?;
+        let bytes = Files { fs: &Real, targets, own: Vec::new(), base: base.to_owned() }.bytes(path, 0, 17)?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
@@ -275,11 +311,12 @@ mod tests {
         let base = Path::new(env!("CARGO_MANIFEST_DIR"));
         let opened = |name: &str, path: &str| {
             let targets = vec![(name.to_owned(), base.join(name))];
-            Files { fs: &Real, targets }.opened(path).into_owned()
+            Files { fs: &Real, targets, own: vec!["known.json".into()], base: base.to_owned() }.opened(path).into_owned()
         };
         assert_eq!(opened("corpus/", "field/00-ok.jsonl"), "corpus/field/00-ok.jsonl");
         assert_eq!(opened("corpus/field/00-ok.jsonl", "corpus/field/00-ok.jsonl"), "corpus/field/00-ok.jsonl");
         assert_eq!(opened("-", "-"), "-");
+        assert_eq!(opened("corpus/", "known.json"), "known.json", "a file of the run itself");
     }
 
     #[test]

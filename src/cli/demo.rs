@@ -5,12 +5,13 @@ use super::{Console, Failure, Status};
 use crate::agent::walk::show;
 use crate::check::run::{Depth, Target};
 use crate::corpus::sample;
+use crate::finding::Release;
 use crate::fsys::plant::plant;
 use crate::fsys::{Fs, Real};
 use crate::report;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `demo`.
 #[derive(clap::Args, Debug)]
@@ -60,6 +61,43 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     }
     let report = report::build(audit, &settings(console));
     // A temporary folder has no name that leads anywhere.
-    let name = args.keep.as_ref().map_or_else(String::new, |folder| show(folder.as_os_str()));
-    write(&report, &Files { fs: &Real, targets: vec![(name, root)] }, console)
+    let name = args.keep.as_ref().map_or_else(String::new, |_| show(root.as_os_str()));
+    if args.keep.is_some() {
+        console.note(&format!("the sample stays there; this gives its answer again: {}", again(&root, console)));
+    }
+    let base = console.environment.current_dir.clone();
+    write(&report, &Files { fs: &Real, targets: vec![(name, root)], own: Vec::new(), base }, console)
+}
+
+/// The command that gives the answer about a kept sample again.
+fn again(root: &Path, console: &Console) -> String {
+    let options = &console.options;
+    let assumed = options.assume_root.as_deref().unwrap_or(Path::new(sample::ROOT));
+    let mut command = format!("gjc-fsck check --assume-root {}", quoted(assumed));
+    if options.gjc != Release::default() {
+        command += &format!(" --gjc {}", options.gjc.text());
+    }
+    if let Some(uid) = options.as_uid {
+        command += &format!(" --as-uid {uid}");
+    }
+    format!("{command} {}", quoted(root))
+}
+
+/// A path as a word of a POSIX shell.
+fn quoted(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | '@' | '%' | ':' | ',');
+    if text.chars().all(plain) && !text.starts_with('-') { text.into_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_one_word_for_a_shell() {
+        assert_eq!(quoted(Path::new("/tmp/a-b.c")), "/tmp/a-b.c");
+        assert_eq!(quoted(Path::new("/tmp/it's here")), "'/tmp/it'\\''s here'");
+        assert_eq!(quoted(Path::new("-a")), "'-a'");
+    }
 }

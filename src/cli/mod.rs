@@ -3,7 +3,8 @@
 //! A command is a file with `Args` and `run(&Args, &mut Console) -> Result<Status, Failure>`, one variant of [`Command`] and
 //! one line of [`dispatch`]. `run` asks the rooms for values, writes them with [`Console::out`] and answers exit bits.
 
-use clap::{Parser, Subcommand};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
 
 pub mod check;
@@ -13,6 +14,7 @@ pub mod context;
 pub mod demo;
 pub mod environment;
 pub mod explain;
+pub mod gate;
 pub mod gc;
 pub mod history;
 pub mod list;
@@ -32,6 +34,8 @@ pub use crate::report::status::Status;
 pub use console::{Console, Failure};
 pub use environment::Environment;
 pub use options::Options;
+
+use options::Given;
 
 /// Checks the session storage of the coding agent gjc, and says what gjc itself would do with it.
 ///
@@ -117,10 +121,21 @@ pub fn dispatch(command: &Command, console: &mut Console) -> Result<Status, Fail
     }
 }
 
+/// What the command line itself gives, as the command sees it.
+fn given(matches: &ArgMatches) -> Given {
+    let mut deepest = matches;
+    while let Some((_, below)) = deepest.subcommand() {
+        deepest = below;
+    }
+    let said = |option| deepest.value_source(option) == Some(ValueSource::CommandLine);
+    Given { release: said("gjc"), fail_on: said("fail_on") }
+}
+
 /// Parses the arguments, runs the command, and answers its exit status (design §5).
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
+    let parsed = Cli::command().try_get_matches().and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, given(&matches))));
+    let mut cli = match parsed {
+        Ok((cli, given)) => Cli { options: Options { given, ..cli.options }, ..cli },
         Err(error) => {
             // Help and version are answers, not errors. Nobody reads the text of a closed pipe.
             let status = if error.use_stderr() { Status::USAGE } else { Status::CLEAN };
@@ -132,8 +147,10 @@ pub fn main() -> ExitCode {
     // cannot exist, so the only failure is a platform without signals, where Ctrl-C keeps its own meaning.
     let _ = ctrlc::set_handler(|| std::process::exit(i32::from(Status::CANCELLED.bits())));
 
+    let settled = if matches!(&cli.command, None | Some(Command::Check(_) | Command::Demo(_))) { Ok(()) } else { cli.options.settle() };
     let mut console = Console::new(Environment::read(), cli.options);
     let result = match &cli.command {
+        _ if settled.is_err() => settled.map(|()| Status::CLEAN).map_err(Failure::Usage),
         Some(_) if !cli.check.is_empty() => Err(Failure::Usage("paths and options of `check` come behind the command".into())),
         Some(command) => dispatch(command, &mut console),
         None => check::run(&cli.check, &mut console),

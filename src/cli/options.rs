@@ -2,7 +2,7 @@
 
 use crate::check;
 use crate::finding::{Code, Release, Severity};
-use crate::report::settings::FailOn;
+use crate::report::settings::{self, FailOn};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -13,9 +13,15 @@ const OF_THE_CHECK: &str = "Options of check and demo (without effect elsewhere)
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Options of every command")]
 pub struct Options {
-    /// How the answer is written to standard output
-    #[arg(long, global = true, value_enum, default_value_t = Format::Human, value_name = "FORMAT")]
+    /// How the answer is written to standard output (those of a report: check and demo only)
+    #[arg(long = "format", global = true, value_enum, default_value_t = ReportFormat::Human, value_name = "FORMAT")]
+    pub report_format: ReportFormat,
+    /// The same for a command that makes no report; [`Options::settle`] says it.
+    #[arg(skip)]
     pub format: Format,
+    /// What the command line itself says, where a settings file may say it else; `main` fills it in.
+    #[arg(skip)]
+    pub given: Given,
     /// Also write the report in this format to this file (may be given several times)
     #[arg(long, global = true, help_heading = OF_THE_CHECK, value_parser = output_file, value_name = "FORMAT=FILE")]
     pub output: Vec<OutputFile>,
@@ -26,7 +32,7 @@ pub struct Options {
     #[arg(long, global = true, help_heading = OF_THE_CHECK, value_parser = severity_override, value_name = "CODE=LEVEL")]
     pub severity: Vec<SeverityOverride>,
     /// Release of gjc whose behaviour is asked for
-    #[arg(long, global = true, value_parser = release, default_value = "0.17", value_name = "RELEASE")]
+    #[arg(long, global = true, value_parser = Release::named, default_value = "0.17", value_name = "RELEASE")]
     pub gjc: Release,
     /// Blob store to check references against (default: the one of the checked agent directory)
     #[arg(long, global = true, value_name = "DIR")]
@@ -48,15 +54,65 @@ pub struct Options {
     pub color: Color,
 }
 
+/// A form of an answer that is no report.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Human,
+    /// One object a line.
+    Concise,
+    /// For programs.
+    Json,
+}
+
 /// A form of the report.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Format {
+pub enum ReportFormat {
     /// For people
     Human,
     /// One finding a line
     Concise,
     /// For programs
     Json,
+    /// For programs that read line by line: one JSON object a line
+    Jsonl,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// JUnit XML, for the test pages of CI systems
+    Junit,
+    /// Annotations of GitHub Actions, with file, line and column
+    Github,
+    /// A summary for merge requests and job pages
+    Markdown,
+}
+
+/// Which options the command line itself gives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Given {
+    /// `--gjc`.
+    pub release: bool,
+    /// `--fail-on`.
+    pub fail_on: bool,
+}
+
+impl Options {
+    /// Settles the form of the answer of a command that makes no report.
+    ///
+    /// # Errors
+    /// The form is one of reports only.
+    pub fn settle(&mut self) -> Result<(), String> {
+        self.format = match self.report_format {
+            ReportFormat::Human => Format::Human,
+            ReportFormat::Concise => Format::Concise,
+            ReportFormat::Json => Format::Json,
+            report => {
+                let name = report.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+                return Err(format!("`--format {name}` is a form of the report: only `check` and `demo` make one"));
+            }
+        };
+        Ok(())
+    }
 }
 
 /// When to use colours.
@@ -85,7 +141,7 @@ impl Color {
 #[derive(Clone, Debug)]
 pub struct OutputFile {
     /// The format.
-    pub format: Format,
+    pub format: ReportFormat,
     /// The file; it is replaced.
     pub path: PathBuf,
 }
@@ -104,31 +160,12 @@ fn output_file(text: &str) -> Result<OutputFile, String> {
     if path.is_empty() {
         return Err("the file name is empty".into());
     }
-    Ok(OutputFile { format: Format::from_str(format, false)?, path: PathBuf::from(path) })
+    Ok(OutputFile { format: ReportFormat::from_str(format, false)?, path: PathBuf::from(path) })
 }
 
 fn severity_override(text: &str) -> Result<SeverityOverride, String> {
     let (name, level) = text.split_once('=').ok_or("expected CODE=LEVEL")?;
     let code = check::code(name).ok_or_else(|| format!("no code is called `{name}`; `gjc-fsck codes` lists them"))?;
-    let severity = match level {
-        "error" => Severity::Error,
-        "warning" => Severity::Warning,
-        "info" => Severity::Info,
-        _ => return Err(format!("`{level}` is no level: error, warning or info")),
-    };
-    if code.fatal && severity < code.severity {
-        return Err(format!(
-            "`{}` is fatal, its severity cannot be lowered: what it names could not be read or judged to its end",
-            code.name
-        ));
-    }
+    let severity = settings::severity_of(code, level)?;
     Ok(SeverityOverride { code, severity })
-}
-
-fn release(text: &str) -> Result<Release, String> {
-    match text {
-        "0.15" => Ok(Release::V0_15),
-        "0.17" => Ok(Release::V0_17),
-        _ => Err("the releases known are 0.15 and 0.17".into()),
-    }
 }

@@ -1,6 +1,7 @@
 //! `schema NAME`: the JSON Schemas of what gjc-fsck writes.
 
 use super::{Console, Failure, Status};
+use crate::render::jsonl;
 use crate::report;
 use clap::ValueEnum;
 use std::io;
@@ -18,6 +19,10 @@ pub struct Args {
 pub enum Name {
     /// The report that `check --format json` writes
     Report,
+    /// One line of what `check --format jsonl` writes
+    ReportLine,
+    /// The baseline that `check --baseline` reads
+    Baseline,
     /// The list that `codes --format json` writes
     Codes,
     /// The journals that `gc --format json` writes
@@ -33,6 +38,8 @@ pub enum Name {
 pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let schema = match args.name {
         Name::Report => report::schema(),
+        Name::ReportLine => jsonl::schema(),
+        Name::Baseline => report::baseline::schema(),
         Name::Codes => report::reference::schema(),
         Name::Gc => schemars::schema_for!(crate::gc::survey::Survey),
         Name::Quota => report::quota::schema(),

@@ -177,6 +177,8 @@ pub struct Finding {
     /// SHA-256 of the text of the record (or line) that the finding is about, where there is one: the part of the
     /// fingerprint that only the check can know (design §2).
     pub record_sha256: Option<[u8; 32]>,
+    /// This one stands for so many places of its code in its file that are not listed one by one; none for a finding of its own.
+    pub not_listed: Option<u64>,
 }
 
 impl Finding {
@@ -191,7 +193,13 @@ impl Finding {
             gjc: None,
             help: None,
             record_sha256: None,
+            not_listed: None,
         }
+    }
+    /// One that stands for `count` findings of a code at a path that are not listed one by one.
+    pub fn not_listed(code: &'static Code, path: &Arc<str>, count: u64) -> Self {
+        let place = Place { path: Arc::clone(path), ..Place::default() };
+        Finding { not_listed: Some(count), ..Finding::new(code, place, not_listed(count)) }
     }
     /// Adds a related place.
     #[must_use]
@@ -300,14 +308,17 @@ pub trait Sink {
     /// Takes note of further findings of a code at a path that the check itself did not keep one by one. A sink that bounds
     /// nothing may say so once.
     fn further(&mut self, code: &'static Code, path: &Arc<str>, count: u64) {
-        let place = Place { path: Arc::clone(path), ..Place::default() };
-        self.push(Finding::new(code, place, not_listed(count)));
+        self.push(Finding::not_listed(code, path, count));
     }
 }
 
 /// What is said instead of findings that are only counted.
 fn not_listed(count: u64) -> String {
-    format!("{count} more places in this file are not listed")
+    if count == 1 {
+        "1 more place in this file is not listed".to_owned()
+    } else {
+        format!("{count} more places in this file are not listed")
+    }
 }
 
 /// Findings of one code at one path that are kept one by one; what comes behind them is counted.
@@ -348,13 +359,12 @@ impl Sink for Collected {
     fn further(&mut self, code: &'static Code, path: &Arc<str>, count: u64) {
         let seen = self.seen.entry((Arc::clone(path), code.name)).or_default();
         seen.counted += count;
-        let message = not_listed(seen.counted);
+        let counted = Finding::not_listed(code, path, seen.counted);
         match seen.rest.and_then(|at| self.findings.get_mut(at)) {
-            Some(rest) => rest.message = message,
+            Some(rest) => *rest = counted,
             None => {
                 seen.rest = Some(self.findings.len());
-                let place = Place { path: Arc::clone(path), ..Place::default() };
-                self.findings.push(Finding::new(code, place, message));
+                self.findings.push(counted);
             }
         }
     }
@@ -383,6 +393,7 @@ mod tests {
         assert_eq!(sink.findings.len() as u64, MOST + 2);
         let rest = &sink.findings[usize::try_from(MOST).unwrap()];
         assert_eq!((rest.message.as_str(), rest.place.line), ("5 more places in this file are not listed", None));
+        assert_eq!(rest.not_listed, Some(5));
         assert_eq!(&*sink.findings.last().unwrap().place.path, "b");
     }
 

@@ -17,6 +17,18 @@ impl Release {
     /// Every release, oldest first.
     pub const ALL: [Release; 2] = [Release::V0_15, Release::V0_17];
 
+    /// The release with this text.
+    ///
+    /// # Errors
+    /// No release is called so; says which are.
+    pub fn named(text: &str) -> Result<Release, String> {
+        let known = Release::ALL.map(Release::text);
+        Release::ALL
+            .into_iter()
+            .find(|release| release.text() == text)
+            .ok_or_else(|| format!("the releases known are {}", known.join(" and ")))
+    }
+
     /// `0.15` or `0.17`.
     pub const fn text(self) -> &'static str {
         match self {

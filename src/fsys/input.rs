@@ -28,6 +28,19 @@ pub fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     Ok(Box::new(Capped::new(file)))
 }
 
+/// Reads a file that the user named, when it has at most `most` bytes.
+///
+/// # Errors
+/// What the operating system answers; a larger file is refused.
+pub fn bounded(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("more than {most} bytes")));
+    }
+    Ok(bytes)
+}
+
 /// Whether an error of reading is the end that a [`Capped`] reader sets.
 pub fn is_too_large(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::FileTooLarge
@@ -76,6 +89,14 @@ mod tests {
         let mut input = Capped { inner: io::repeat(b'x'), left: 100 };
         assert_eq!(input.by_ref().take(100).read_to_end(&mut Vec::new()).unwrap(), 100);
         assert!(is_too_large(&input.read(&mut [0]).unwrap_err()));
+    }
+
+    #[test]
+    fn a_bounded_file_is_read_whole_or_not_at_all() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(10).unwrap();
+        assert_eq!(bounded(file.path(), 10).unwrap(), [0; 10]);
+        assert!(is_too_large(&bounded(file.path(), 9).unwrap_err()));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::words;
 use crate::finding::{Class, Gauge, Release, Severity};
 use crate::report::prose::{gist, of_release};
 use crate::report::reference::level;
-use crate::report::{Entry, Report, Transcript, Verdict};
+use crate::report::{Entry, Report, Summary, Transcript, Verdict};
 use indexmap::IndexMap;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -115,16 +115,11 @@ impl<'a> Page<'a> {
                 "objects moved during the check",
             )));
         }
-        let sign = match summary.verdict {
-            // What does not count for the exit status is still there.
-            Verdict::Clean if summary.errors + summary.refused + summary.blocked > 0 => {
-                self.palette.severity(Severity::Error, "✗ trouble found")
-            }
-            Verdict::Clean if !said.is_empty() => self.palette.good("✓ no errors"),
-            Verdict::Clean => self.palette.good("✓ clean"),
-            Verdict::Inconclusive => self.palette.aside("◆ inconclusive"),
-            Verdict::Findings => self.palette.severity(Severity::Error, "✗ trouble found"),
-            Verdict::Unreadable => self.palette.severity(Severity::Error, "✗ not everything could be read"),
+        let words = verdict_words(summary);
+        let sign = match words {
+            VerdictWords::Trouble | VerdictWords::Unreadable => self.palette.severity(Severity::Error, &format!("✗ {}", words.text())),
+            VerdictWords::NoErrors | VerdictWords::Clean => self.palette.good(&format!("✓ {}", words.text())),
+            VerdictWords::Inconclusive => self.palette.aside(&format!("◆ {}", words.text())),
         };
         let said = if said.is_empty() { String::new() } else { format!(": {}", said.join(", ")) };
         self.line(&format!("{sign}{said}"));
@@ -138,6 +133,10 @@ impl<'a> Page<'a> {
             (_, refused, blocked) => {
                 self.line(&format!("  {refused} of {transcripts} cannot be resumed; {blocked} out of reach: workspace refused or missing"));
             }
+        }
+        if summary.known > 0 {
+            let known = words::count(summary.known, "finding is", "findings are");
+            self.line(&format!("  {known} known beforehand (skip list, baseline) and not shown"));
         }
     }
 
@@ -228,7 +227,7 @@ impl<'a> Page<'a> {
         let mut codes: IndexMap<&'static str, (&Entry, u64, BTreeSet<&str>)> = IndexMap::new();
         for entry in self.plain_findings(Severity::Info) {
             let (_, count, files) = codes.entry(entry.code.name).or_insert((entry, 0, BTreeSet::new()));
-            *count += 1;
+            *count += entry.count();
             files.insert(&entry.place.path);
         }
         if codes.is_empty() {
@@ -311,10 +310,10 @@ impl<'a> Page<'a> {
         if all.len() == drawn.min(1) {
             return;
         }
-        let mut codes: IndexMap<&'static str, (Cow<'_, str>, usize)> = IndexMap::new();
+        let mut codes: IndexMap<&'static str, (Cow<'_, str>, u64)> = IndexMap::new();
         for entry in all {
             let (help, count) = codes.entry(entry.code.name).or_insert((Cow::Borrowed(&*entry.help), 0));
-            *count += 1;
+            *count += entry.count();
             if **help != *entry.help {
                 // What helps one of several is not said of all.
                 *help = Cow::Owned(of_release(entry.code.help, self.release()));
@@ -350,8 +349,53 @@ impl<'a> Page<'a> {
             (true, None) => "blobs checked".to_owned(),
             (false, _) => "blobs not checked".to_owned(),
         });
+        if let Some(config) = &report.gate.config {
+            said.push(format!("settings of {}", plain(config)));
+        }
+        if let Some(baseline) = &report.gate.baseline {
+            said.push(format!("baseline {}", plain(baseline)));
+        }
         let said = self.palette.faint(&wrap(&said.join(" · "), 0, self.width));
         self.line(&format!("\n{said}"));
+    }
+}
+
+/// How it stands, in words.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum VerdictWords {
+    /// Nothing counts and nothing is worth a word.
+    Clean,
+    /// There are warnings, or limits are near, and no errors.
+    NoErrors,
+    /// A limit is reached or the tree moved.
+    Inconclusive,
+    /// Something is wrong.
+    Trouble,
+    /// Something could not be read.
+    Unreadable,
+}
+
+impl VerdictWords {
+    pub(super) const fn text(self) -> &'static str {
+        match self {
+            VerdictWords::Clean => "clean",
+            VerdictWords::NoErrors => "no errors",
+            VerdictWords::Inconclusive => "inconclusive",
+            VerdictWords::Trouble => "trouble found",
+            VerdictWords::Unreadable => "not everything could be read",
+        }
+    }
+}
+
+pub(super) fn verdict_words(summary: &Summary) -> VerdictWords {
+    match summary.verdict {
+        // What does not count for the exit status is still there.
+        Verdict::Clean if summary.errors + summary.refused + summary.blocked > 0 => VerdictWords::Trouble,
+        Verdict::Clean if summary.warnings + summary.capacity + summary.transient > 0 => VerdictWords::NoErrors,
+        Verdict::Clean => VerdictWords::Clean,
+        Verdict::Inconclusive => VerdictWords::Inconclusive,
+        Verdict::Findings => VerdictWords::Trouble,
+        Verdict::Unreadable => VerdictWords::Unreadable,
     }
 }
 
@@ -387,10 +431,11 @@ fn also(rest: &[&Entry]) -> String {
     if lines.len() > NAMED_LINES {
         named.push("…".to_owned());
     }
+    let more = words::grouped(rest.iter().map(|entry| entry.count()).sum());
     match (named.len(), lines.len()) {
-        (0, _) => format!("(and {} more)", rest.len()),
-        (_, 1) => format!("(and {} more: line {})", rest.len(), named.join(", ")),
-        _ => format!("(and {} more: lines {})", rest.len(), named.join(", ")),
+        (0, _) => format!("(and {more} more)"),
+        (_, 1) => format!("(and {more} more: line {})", named.join(", ")),
+        _ => format!("(and {more} more: lines {})", named.join(", ")),
     }
 }
 

@@ -1,7 +1,7 @@
 //! From what the checks pushed to a [`Report`]: filter, override, order, count.
 
 use super::prose::of_release;
-use super::{Blobs, CheckedFor, Entry, Position, Related, Report, SCHEMA, Settings, Status, Summary, Tool, Transcript, Verdict};
+use super::{Blobs, CheckedFor, Entry, Gate, Position, Related, Report, SCHEMA, Settings, Status, Summary, Tool, Transcript, Verdict};
 use crate::check;
 use crate::finding::{Class, Code, Difference, Finding, Gauge, Outcome, Place, Release, Releases, Role, Severity};
 use sha2::{Digest, Sha256};
@@ -38,6 +38,9 @@ pub fn build(audit: Audit, settings: &Settings) -> Report {
     let mut transcripts: Vec<Transcript> = audit.outcomes.into_iter().map(|outcome| transcript(outcome, &blocks)).collect();
     transcripts.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     no_fork_of_nothing(&mut entries, &transcripts);
+    // Last: what is known is known as the report would say it, and the readers' answers stay what they are.
+    let gate = settings.told.apply(&mut entries, |finding| entry(finding, settings));
+    entries.sort_by(|a, b| order(a).cmp(&order(b)));
     let mut gauges = audit.gauges;
     gauges.sort_unstable_by(|a, b| (a.name, &a.path, a.unit, a.used, a.limit).cmp(&(b.name, &b.path, b.unit, b.used, b.limit)));
 
@@ -49,8 +52,9 @@ pub fn build(audit: Audit, settings: &Settings) -> Report {
         assumed_root: audit.assumed_root,
         checked_for: audit.checked_for,
         blobs: audit.blobs,
-        summary: summary(&entries, &transcripts, settings),
+        summary: summary(&entries, &transcripts, &gate),
         findings: entries,
+        gate,
         transcripts,
         gauges,
     }
@@ -105,17 +109,20 @@ fn no_fork_of_nothing(entries: &mut [Entry], transcripts: &[Transcript]) {
 
 /// What the order of a report goes by: the place, then what is said of it.
 fn order(entry: &Entry) -> impl Ord + '_ {
-    let place = (&entry.place.path, entry.place.line, entry.place.column, entry.place.byte_start);
+    let place = (&entry.place.path, entry.not_listed.is_some(), entry.place.line, entry.place.column, entry.place.byte_start);
     (place, entry.code.name, &entry.message, &entry.place.pointer, &entry.place.entry, &entry.fingerprint)
 }
 
 fn entry(finding: Finding, settings: &Settings) -> Entry {
-    let Finding { code, message, place, related, gjc, help, record_sha256, .. } = finding;
+    let Finding { code, message, place, related, gjc, help, record_sha256, not_listed, .. } = finding;
     let fingerprint = fingerprint(code, &place, record_sha256);
+    let severity = settings.severity(code);
     Entry {
         code,
-        severity: settings.severity(code),
+        severity,
         class: code.class,
+        status: bits(code, severity, settings).bits(),
+        not_listed,
         message,
         fingerprint,
         place: position(place),
@@ -193,22 +200,28 @@ fn folders(path: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn summary(entries: &[Entry], transcripts: &[Transcript], settings: &Settings) -> Summary {
+fn summary(entries: &[Entry], transcripts: &[Transcript], gate: &Gate) -> Summary {
     let refused = transcripts.iter().filter(|transcript| transcript.refused()).count() as u64;
     let blocked = transcripts.iter().filter(|transcript| transcript.blocked_by.is_some()).count() as u64;
-    let mut summary = Summary { transcripts: transcripts.len() as u64, refused, blocked, ..Summary::default() };
+    let mut summary = Summary {
+        transcripts: transcripts.len() as u64,
+        refused,
+        blocked,
+        known: gate.known.iter().map(|known| known.count).sum(),
+        ..Summary::default()
+    };
     let mut status = Status::CLEAN;
     let mut counts: BTreeMap<&'static str, u64> = BTreeMap::new();
     for entry in entries {
-        *counts.entry(entry.code.name).or_default() += 1;
+        *counts.entry(entry.code.name).or_default() += entry.count();
         *match (entry.class, entry.severity) {
             (Some(Class::Capacity), _) => &mut summary.capacity,
             (Some(Class::Transient), _) => &mut summary.transient,
             (None, Severity::Error) => &mut summary.errors,
             (None, Severity::Warning) => &mut summary.warnings,
             (None, Severity::Info) => &mut summary.infos,
-        } += 1;
-        status = status | bits(entry, settings);
+        } += entry.count();
+        status = status | Status::from_bits(entry.status);
     }
     summary.codes = check::codes().filter_map(|code| counts.get(code.name).map(|count| (code.name, *count))).collect();
     summary.status = status.bits();
@@ -224,14 +237,14 @@ fn summary(entries: &[Entry], transcripts: &[Transcript], settings: &Settings) -
     summary
 }
 
-/// The exit bits that one finding sets (spec 05 §1, design §5).
-fn bits(entry: &Entry, settings: &Settings) -> Status {
-    match (entry.code.name, entry.class) {
+/// The exit bits that a finding of this code at this severity sets (spec 05 §1, design §5).
+fn bits(code: &Code, severity: Severity, settings: &Settings) -> Status {
+    match (code.name, code.class) {
         ("agent_dir_missing" | "object_unreadable", _) => Status::OPERATIONAL,
         // This run's own budget ended it, whatever the level.
         ("check_incomplete", _) | (_, Some(Class::Transient)) => Status::INCONCLUSIVE,
-        (_, Some(Class::Capacity)) if entry.severity == Severity::Error => Status::INCONCLUSIVE,
-        _ if settings.fail_on.reached_by(entry.severity) => Status::FINDINGS,
+        (_, Some(Class::Capacity)) if severity == Severity::Error => Status::INCONCLUSIVE,
+        _ if settings.fail_on.reached_by(severity) => Status::FINDINGS,
         _ => Status::CLEAN,
     }
 }
@@ -388,6 +401,20 @@ mod tests {
             fingerprint(code("json_syntax"), &place, None)
         };
         assert_ne!(of("a", "bc"), of("ab", "c"));
+    }
+
+    #[test]
+    fn what_stands_for_many_places_counts_as_many_and_comes_last_of_its_file() {
+        let json_syntax = code("json_syntax");
+        let findings = vec![
+            Finding::not_listed(json_syntax, &Arc::from("a"), 40),
+            Finding::new(json_syntax, at("a", 7), "x"),
+            Finding::new(json_syntax, at("b", 1), "x"),
+        ];
+        let report = report_of(findings, &Settings::default());
+        assert_eq!((report.summary.errors, report.summary.codes["json_syntax"]), (42, 42));
+        let places: Vec<_> = report.findings.iter().map(|entry| (entry.place.path.as_str(), entry.place.line, entry.count())).collect();
+        assert_eq!(places, [("a", Some(7), 1), ("a", None, 40), ("b", Some(1), 1)]);
     }
 
     #[test]

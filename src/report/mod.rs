@@ -4,7 +4,10 @@
 //! Same input, same bytes out: no clock, no thread order, no directory order. The types below are the JSON report
 //! (`schemas/report.schema.json` is generated from them); a member that does not apply is null.
 
+pub mod baseline;
 pub mod build;
+pub mod config;
+pub mod gate;
 pub mod prose;
 pub mod quota;
 pub mod reference;
@@ -13,7 +16,9 @@ pub mod settings;
 pub mod status;
 pub mod vocabulary;
 
+pub use baseline::Baseline;
 pub use build::{Audit, build};
+pub use gate::{Gate, Known};
 pub use settings::{FailOn, Settings};
 pub use status::Status;
 
@@ -44,8 +49,10 @@ pub struct Report {
     pub checked_for: CheckedFor,
     /// Whether blob references were compared with a blob store.
     pub blobs: Blobs,
-    /// What was found, in order of path, line, column and code.
+    /// What was found, in order of path, line, column and code; what stands for places that are not listed comes last of its file.
     pub findings: Vec<Entry>,
+    /// What the run was told beforehand, and the findings that are therefore known and stand nowhere else.
+    pub gate: Gate,
     /// The checked transcripts, in order of path.
     pub transcripts: Vec<Transcript>,
     /// What has a limit, in order of name and path.
@@ -105,8 +112,12 @@ pub struct Entry {
     pub severity: Severity,
     /// C: a capacity is reached; T: the tree moved. Null for everything else.
     pub class: Option<Class>,
+    /// The exit bits that it sets; 0 when it does not count.
+    pub status: u8,
     /// What is wrong here, one sentence.
     pub message: String,
+    /// It stands for so many places of its code in its file that are not listed one by one; null for a finding of its own.
+    pub not_listed: Option<u64>,
     /// Where it is.
     #[serde(flatten)]
     pub place: Position,
@@ -118,6 +129,13 @@ pub struct Entry {
     pub help: String,
     /// SHA-256 of code, path, entry id or pointer, and the record's text: stays the same when lines move.
     pub fingerprint: String,
+}
+
+impl Entry {
+    /// How many findings it counts as.
+    pub fn count(&self) -> u64 {
+        self.not_listed.unwrap_or(1)
+    }
 }
 
 /// A place that belongs to a finding.
@@ -191,6 +209,8 @@ pub struct Summary {
     pub capacity: u64,
     /// Findings of class T: the tree moved.
     pub transient: u64,
+    /// Findings that are known and not counted above: by the baseline or by the skip list.
+    pub known: u64,
     /// Findings per code, in the order of the registry.
     pub codes: IndexMap<&'static str, u64>,
     /// What the counts come to.
@@ -251,7 +271,7 @@ pub fn schema() -> Schema {
 }
 
 /// The JSON Schema of a type as it is written, under an identifier.
-fn schema_of<T: JsonSchema>(id: &str) -> Schema {
+pub(crate) fn schema_of<T: JsonSchema>(id: &str) -> Schema {
     let mut schema = schemars::generate::SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>();
     schema.insert("$id".to_owned(), id.into());
     schema

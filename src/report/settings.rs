@@ -1,5 +1,6 @@
 //! What a report is asked for.
 
+use super::gate::Told;
 use crate::finding::{Code, Release, Severity};
 
 /// Lowest severity that sets exit bit 4.
@@ -37,6 +38,28 @@ pub struct Settings {
     pub fail_on: FailOn,
     /// Severities that differ from the table's; the last one for a code counts.
     pub overrides: Vec<(&'static Code, Severity)>,
+    /// What is known beforehand.
+    pub told: Told,
+}
+
+/// Why a fatal code is not silenced.
+pub const FATAL: &str = "what it names could not be read or judged to its end";
+
+/// The severity that `level` asks for a code.
+///
+/// # Errors
+/// There is no such level, or it would lower a fatal code (spec 05 §1).
+pub fn severity_of(code: &Code, level: &str) -> Result<Severity, String> {
+    let severity = match level {
+        "error" => Severity::Error,
+        "warning" => Severity::Warning,
+        "info" => Severity::Info,
+        _ => return Err(format!("`{level}` is no level: error, warning or info")),
+    };
+    if code.fatal && severity < code.severity {
+        return Err(format!("`{}` is fatal, its severity cannot be lowered: {FATAL}", code.name));
+    }
+    Ok(severity)
 }
 
 impl Settings {

@@ -2,7 +2,7 @@
 
 use super::{err, out, program, run, status};
 
-const FORMATS: [&str; 3] = ["human", "concise", "json"];
+const FORMATS: [&str; 8] = ["human", "concise", "json", "jsonl", "sarif", "junit", "github", "markdown"];
 
 #[test]
 fn a_missing_agent_directory_is_named_and_exits_8() {

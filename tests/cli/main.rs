@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 mod check;
+mod gates;
 mod history;
 mod hostile;
 mod readme;

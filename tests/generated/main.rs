@@ -41,6 +41,16 @@ fn the_schema_of_the_report_is_current() {
 }
 
 #[test]
+fn the_schema_of_a_report_line_is_current() {
+    matches_the_committed_file("schemas/report-line.schema.json", &pretty(&gjc_fsck::render::jsonl::schema()));
+}
+
+#[test]
+fn the_schema_of_the_baseline_is_current() {
+    matches_the_committed_file("schemas/baseline.schema.json", &pretty(&report::baseline::schema()));
+}
+
+#[test]
 fn the_schema_of_the_codes_is_current() {
     matches_the_committed_file("schemas/codes.schema.json", &pretty(&reference::schema()));
 }
@@ -131,7 +141,9 @@ fn every_member_of_a_finding_is_there_and_what_does_not_apply_is_null() {
         "code",
         "severity",
         "class",
+        "status",
         "message",
+        "notListed",
         "path",
         "line",
         "column",
@@ -148,7 +160,7 @@ fn every_member_of_a_finding_is_there_and_what_does_not_apply_is_null() {
     let mut sorted = members.clone();
     sorted.sort_unstable();
     assert_eq!(sorted, wanted);
-    for member in ["line", "column", "byteStart", "byteEnd", "pointer", "entry", "class"] {
+    for member in ["line", "column", "byteStart", "byteEnd", "pointer", "entry", "class", "notListed"] {
         assert!(finding[member].is_null(), "{member}");
     }
 }

@@ -1,11 +1,11 @@
-//! The three forms of one report, as snapshots: what a user of a terminal, of a pipe and of a program gets.
+//! The forms of one report, as snapshots: what a user of a terminal, of a pipe, of a program and of a CI system gets.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, clippy::disallowed_methods, reason = "a test may")]
 
 use gjc_fsck::check;
 use gjc_fsck::finding::{Finding, Gauge, Outcome, Place, Release, Severity};
 use gjc_fsck::render::human::{self, Layout};
-use gjc_fsck::render::{Excerpts, NoExcerpts, concise, json};
+use gjc_fsck::render::{Excerpts, NoExcerpts, concise, github, json, jsonl, junit, markdown, sarif};
 use gjc_fsck::report::{Audit, Blobs, CheckedFor, FailOn, Report, Settings, UserReason, build};
 use std::sync::Arc;
 
@@ -94,6 +94,38 @@ fn report() -> Report {
 
 fn human(report: &Report, excerpts: &dyn Excerpts, layout: Layout) -> String {
     human::text(report, excerpts, layout)
+}
+
+/// What a renderer writes of the report.
+fn written(write: impl Fn(&Report, &dyn Excerpts, &mut dyn std::io::Write) -> std::io::Result<()>) -> String {
+    let mut out = Vec::new();
+    write(&report(), &Line4, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn jsonl_is_one_object_a_line() {
+    insta::assert_snapshot!(written(|report, _, out| jsonl::write(report, out)));
+}
+
+#[test]
+fn sarif_has_a_rule_a_code_and_a_result_a_finding() {
+    insta::assert_snapshot!(written(sarif::write));
+}
+
+#[test]
+fn junit_has_a_case_a_code_and_file() {
+    insta::assert_snapshot!(written(junit::write));
+}
+
+#[test]
+fn github_is_one_command_a_finding() {
+    insta::assert_snapshot!(written(github::write));
+}
+
+#[test]
+fn markdown_is_a_summary() {
+    insta::assert_snapshot!(written(markdown::write));
 }
 
 #[test]

@@ -133,7 +133,7 @@ pub static CONFIG_UNKNOWN_KEY: Code = Code {
     verdict: "the key has no effect",
     summary: "The file `gjc-fsck.toml` holds a key or a code that this version does not know.",
     gjc: "gjc does not read this file. The key has no effect on the check.",
-    help: "Nothing yet: this version reads no `gjc-fsck.toml` and never reports this code. It is kept for a later version.",
+    help: "Correct the spelling, or take the key out. `gjc-fsck codes` lists the codes; the README names the keys.",
     section: "issue 06 §5",
     ..AREA
 };
@@ -145,7 +145,7 @@ pub static BASELINE_ENTRY_STALE: Code = Code {
     verdict: "none; the gate fails",
     summary: "An entry of the baseline or of the skip list matched nothing in this run.",
     gjc: "gjc does not read baselines; this concerns only your own gate, which fails so that old exceptions do not pile up.",
-    help: "Nothing yet: this version reads no baseline and no skip list, and never reports this code. It is kept for a later version.",
+    help: "Good news in most cases: what was accepted is gone. Take the entry out of the skip list, or let `--update-baseline` write the baseline anew. Compare with the same paths as when it was written: entries name files as the report does.",
     section: "issue 06 §5",
     ..AREA
 };

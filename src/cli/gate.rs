@@ -1,0 +1,127 @@
+//! What `check` is told beforehand: `gjc-fsck.toml`, skip lists, the baseline. Reads the files, and writes a baseline anew.
+
+use super::check::unwritten;
+use super::{Console, Failure};
+use crate::finding::{Code, Severity};
+use crate::fsys::output::write_report;
+use crate::fsys::{Fs, Kind, Real, input};
+use crate::report::config::{self, Config};
+use crate::report::gate::{Told, Use};
+use crate::report::{Baseline, Report};
+use std::path::{Path, PathBuf};
+
+/// Bytes of the largest file that is read here: a baseline of half a million findings.
+const LARGEST: u64 = 64 << 20;
+
+/// Arguments about what is known beforehand.
+#[derive(clap::Args, Clone, Debug, Default, PartialEq, Eq)]
+#[command(next_help_heading = "Gates")]
+#[group(skip)]
+pub struct Args {
+    /// Findings in this file are known and do not count; what it holds and is gone counts
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// Write the baseline anew: every finding of this run is known from now on (not those of a fatal code)
+    #[arg(long)]
+    pub update_baseline: bool,
+    /// A TOML file of `[[skip]]` tables with `path`, `reason` and perhaps `codes` (may be given several times)
+    #[arg(long, value_name = "FILE")]
+    pub skip_list: Vec<PathBuf>,
+    /// The settings file (default: `gjc-fsck.toml` in the current directory, when there is one)
+    #[arg(long, value_name = "FILE", conflicts_with = "no_config")]
+    pub config: Option<PathBuf>,
+    /// Read no settings file
+    #[arg(long)]
+    pub no_config: bool,
+}
+
+/// What a check is told, as far as it does not stand in the options.
+#[derive(Debug)]
+pub struct Prepared {
+    /// What to check when the command line names nothing.
+    pub paths: Vec<PathBuf>,
+    /// Severities of the settings file; the command line's count more.
+    pub severity: Vec<(&'static Code, Severity)>,
+    /// The baseline file.
+    pub baseline: Option<PathBuf>,
+    /// For the report.
+    pub told: Told,
+}
+
+/// Reads what the check is told, and puts what the settings file says into the options that the command line leaves open.
+///
+/// # Errors
+/// A file cannot be read, or is not what it should be.
+pub fn prepare(args: &Args, console: &mut Console) -> Result<Prepared, Failure> {
+    let (name, config) = match settings_file(args, console) {
+        Some(path) => (Some(shown(&path)), read_config(&path, config::Kind::Settings, console)?),
+        None => (None, Config::default()),
+    };
+    let given = console.options.given;
+    if let Some(release) = config.release.filter(|_| !given.release) {
+        console.options.gjc = release;
+    }
+    if let Some(fail_on) = config.fail_on.filter(|_| !given.fail_on) {
+        console.options.fail_on = fail_on;
+    }
+    // What a file names lies beside it.
+    let folder = name.as_deref().and_then(|name| Path::new(name).parent()).unwrap_or(Path::new("")).to_owned();
+    let mut told = Told { config: name, remarks: config.remarks, skips: config.skips, baseline: None };
+    for list in &args.skip_list {
+        let list = read_config(list, config::Kind::SkipList, console)?;
+        told.remarks.extend(list.remarks);
+        told.skips.extend(list.skips);
+    }
+    let baseline = args.baseline.clone().or_else(|| config.baseline.map(|path| folder.join(path)));
+    if args.update_baseline && baseline.is_none() {
+        return Err(Failure::Usage("--update-baseline needs --baseline FILE, or `baseline` in the settings file".into()));
+    }
+    if let Some(path) = &baseline {
+        let compared = if args.update_baseline { Use::Renew } else { Use::Compare(read_baseline(path, console)?) };
+        told.baseline = Some((shown(path), compared));
+    }
+    Ok(Prepared { paths: config.paths.iter().map(|path| folder.join(path)).collect(), severity: config.severity, baseline, told })
+}
+
+/// Writes the baseline of a report.
+///
+/// # Errors
+/// It cannot be written.
+pub fn renew(path: &Path, report: &Report, console: &Console) -> Result<(), Failure> {
+    let baseline = Baseline::of(&report.gate);
+    let count: u64 = baseline.findings.iter().map(|accepted| accepted.count).sum();
+    write_report(&console.environment.current_dir.join(path), |out| out.write_all(baseline.text().as_bytes())).map_err(unwritten)?;
+    console.note(&format!("{}: {count} findings are known from now on", path.display()));
+    Ok(())
+}
+
+/// The settings file to read: the named one, else the one in the current directory when a regular file stands there.
+fn settings_file(args: &Args, console: &Console) -> Option<PathBuf> {
+    let usual = || {
+        let there = Real.stat(&console.environment.current_dir.join(config::NAME)).is_ok_and(|meta| meta.kind == Kind::File);
+        there.then(|| PathBuf::from(config::NAME))
+    };
+    args.config.clone().or_else(|| if args.no_config { None } else { usual() })
+}
+
+fn read_config(path: &Path, kind: config::Kind, console: &Console) -> Result<Config, Failure> {
+    let bytes = read(path, console)?;
+    let text = String::from_utf8(bytes).map_err(|error| Failure::Usage(format!("{}: {error}", shown(path))))?;
+    config::parse(&shown(path), &text, kind).map_err(|fault| Failure::Usage(fault.to_string()))
+}
+
+fn read_baseline(path: &Path, console: &Console) -> Result<Baseline, Failure> {
+    let base = &console.environment.current_dir;
+    if !Real.present(&base.join(path)).unwrap_or(true) {
+        return Err(Failure::Usage(format!("{}: there is no such baseline; --update-baseline makes it", shown(path))));
+    }
+    Baseline::parse(&read(path, console)?).map_err(|fault| Failure::Usage(format!("{}: no baseline: {fault}", shown(path))))
+}
+
+fn read(path: &Path, console: &Console) -> Result<Vec<u8>, Failure> {
+    input::bounded(&console.environment.current_dir.join(path), LARGEST).map_err(|error| Failure::at(path, &error))
+}
+
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
