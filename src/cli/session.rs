@@ -6,8 +6,10 @@ use super::{Console, Failure, Status};
 use crate::agent::blob_directory::BlobDirectory;
 use crate::fsys::input;
 use crate::json::{JsString, Object, Value, stringify};
-use crate::session::manager::{Manager, OpError, Place, World};
+use crate::session::manager::{Manager, OpError, World};
+use crate::session::place::Place;
 use crate::session::script::{Did, Runner};
+use crate::session::storage::{Memory, SessionStorage};
 use crate::transcript::blobs::{BlobSource, NoStore, Overlay};
 use crate::transcript::migrate::{IdSource, Seeded};
 use std::path::{Path, PathBuf};
@@ -78,15 +80,17 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
 
 fn run_script<S: BlobSource>(args: &Run, store: Overlay<S>, console: &mut Console) -> Result<Status, Failure> {
     let script = read(&args.script)?;
+    let files = Memory::new();
     let world = Fixed { ids: Seeded::new(args.seed), now: args.now.as_str().into() };
-    let place = Place { cwd: args.cwd.clone(), directory: args.directory.clone(), release: console.options.gjc };
+    let place = Place::explicit(args.cwd.as_str(), args.directory.as_str(), console.options.gjc);
     let manager = match &args.open {
-        None => Manager::new(world, store, place, None),
+        None => Manager::create(world, store, &files, place, None).map_err(|error| Failure::Refused(error.to_string()))?,
         Some(path) => {
+            let refused = |why: &dyn std::fmt::Display| Failure::Refused(format!("{}: {why}", path.display()));
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             let inside = format!("{}/{name}", args.directory);
-            Manager::open(world, store, place, inside, read(path)?)
-                .map_err(|refusal| Failure::Refused(format!("{}: {refusal}", path.display())))?
+            files.write(&inside, &read(path)?).map_err(|error| refused(&error))?;
+            Manager::open(world, store, &files, place, inside).map_err(|error| refused(&error))?
         }
     };
 
@@ -103,14 +107,18 @@ fn run_script<S: BlobSource>(args: &Run, store: Overlay<S>, console: &mut Consol
     let threw = did.iter().any(|did| matches!(did, Did::Threw(_)));
     if args.json || console.options.format == Format::Json {
         let mut answer = Vec::new();
-        stringify::write(&answer_of(&did, manager), &mut answer);
+        stringify::write(&answer_of(&did, manager, &files), &mut answer);
         answer.push(b'\n');
         console.out().write_all(&answer)?;
     } else {
         for (number, error) in did.iter().enumerate().filter_map(|(number, did)| Some((number, threw_of(did)?))) {
             console.note(&format!("operation {number} threw {}: {error}", error.class));
         }
-        let (_, bytes, _) = manager.close();
+        let path = manager.session_file().unwrap_or_default().to_owned();
+        if let (Err(error), _) = manager.close() {
+            console.note(&format!("closing threw {}: {error}", error.class));
+        }
+        let bytes = files.read(&path).ok();
         if bytes.is_none() {
             console.note("nothing was written yet: a session reaches the disk with its first assistant message, or by ensureOnDisk");
         }
@@ -134,7 +142,7 @@ const fn threw_of(did: &Did) -> Option<&OpError> {
 }
 
 /// Everything, in the shape of the suite `persist` (`tests/vectors/README.md`).
-fn answer_of<W: World, S: BlobSource>(did: &[Did], manager: Manager<W, Overlay<S>>) -> Value {
+fn answer_of<W: World, S: BlobSource>(did: &[Did], manager: Manager<'_, W, Overlay<S>>, storage: &Memory) -> Value {
     let (mut returns, mut errors, mut snapshots) = (Object::new(), Object::new(), Object::new());
     for (number, did) in did.iter().enumerate() {
         match did {
@@ -147,9 +155,11 @@ fn answer_of<W: World, S: BlobSource>(did: &[Did], manager: Manager<W, Overlay<S
             Did::Snapshot(name, bytes) => snapshots.set(name.clone(), file_of(None, bytes.as_deref())),
         }
     }
-    let files: Vec<Value> = manager.files().iter().map(|(path, bytes)| file_of(Some(path), *bytes)).collect();
-    let current = manager.files().last().and_then(|(_, bytes)| *bytes).map(<[u8]>::to_vec);
-    let (closed, after, store) = manager.close();
+    let files: Vec<Value> = manager.paths().iter().map(|path| file_of(Some(path), storage.read(path).ok().as_deref())).collect();
+    let path = manager.session_file().unwrap_or_default().to_owned();
+    let current = storage.read(&path).ok();
+    let (closed, store) = manager.close();
+    let after = storage.read(&path).ok();
     let mut answer = Object::new();
     answer.set("files", Value::Array(files.into()));
     if after != current {

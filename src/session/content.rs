@@ -109,6 +109,13 @@ impl Content {
     pub fn discovered_builtin_tool_selection(names: Value, correlation: Option<Value>) -> Self {
         Content::new("discovered_builtin_tool_selection", [("selectedToolNames", Some(names)), ("mutationCorrelationId", correlation)])
     }
+    /// How a sub-agent was begun; `fields` holds the members in the caller's order.
+    pub fn session_init(fields: &Value) -> Self {
+        let known = ["systemPrompt", "task", "tools", "outputSchema", "forkContext"];
+        let given = fields.as_object().into_iter().flat_map(|object| object.iter());
+        let members = given.filter_map(|(key, value)| Some((*known.iter().find(|known| *key == ***known)?, Some(value.clone()))));
+        Content::new("session_init", members.collect::<Vec<_>>())
+    }
     /// Data of an extension.
     pub fn custom(custom_type: Value, data: Option<Value>) -> Self {
         let content = Content::new("custom", [("customType", Some(custom_type)), ("data", data)]);
@@ -141,20 +148,39 @@ pub fn is_irc(fields: &Value) -> bool {
     fields.str_member("customType").is_some_and(|name| name.starts_with(b"irc:"))
 }
 
+/// What a fresh header says beside the envelope.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Lineage {
+    /// `parentSession`: an id or a path.
+    pub parent_session: Option<Value>,
+    /// `title` and `titleSource`, where a fork takes them over.
+    pub title: [Option<Value>; 2],
+    /// Where they stand: behind the `id` in a fork of the running session, at the end in a fork of a file.
+    pub title_first: bool,
+}
+
 impl Content {
-    /// The fresh header of a session (spec 01 §3.2).
-    pub fn header(release: crate::finding::Release, id: JsString, timestamp: JsString, cwd: &str, parent_session: Option<Value>) -> Value {
+    /// The fresh header of a session (spec 01 §3.2). The star of another session is never taken over.
+    pub fn header(release: crate::finding::Release, id: JsString, timestamp: JsString, cwd: &str, lineage: Lineage) -> Value {
         let capable = crate::finding::Difference::StarCapableHeaders.in_effect(release).then_some(Value::Number(1.0));
+        let Lineage { parent_session, title: [title, source], title_first } = lineage;
+        let title = [("title", title), ("titleSource", source)];
+        let (before, behind) = if title_first { (Some(title), None) } else { (None, Some(title)) };
         let members = [
             ("type", Some(Value::string("session"))),
             ("version", Some(Value::Number(crate::transcript::header::CURRENT_VERSION))),
             ("starredPatchVersion", capable),
             ("id", Some(Value::String(id))),
-            ("timestamp", Some(Value::String(timestamp))),
-            ("cwd", Some(Value::string(cwd))),
-            ("parentSession", parent_session),
         ];
-        Value::Object(members.into_iter().filter_map(|(key, value)| Some((key, value?))).collect())
+        let rest = [("timestamp", Some(Value::String(timestamp))), ("cwd", Some(Value::string(cwd))), ("parentSession", parent_session)];
+        let all = members.into_iter().chain(before.into_iter().flatten()).chain(rest).chain(behind.into_iter().flatten());
+        Value::Object(all.filter_map(|(key, value)| Some((key, value?))).collect())
+    }
+}
+
+impl From<Option<Value>> for Lineage {
+    fn from(parent_session: Option<Value>) -> Self {
+        Lineage { parent_session, ..Lineage::default() }
     }
 }
 
@@ -195,9 +221,36 @@ mod tests {
         assert!(observed(r#","details":[1]"#).contains(r#""details":[1],"#));
     }
 
+    /// 01 §3.2
+    #[test]
+    fn a_fork_has_its_title_where_the_kind_of_fork_puts_it() {
+        let lineage = |title_first| {
+            let title = [Some(Value::string("T")), Some(Value::string("auto"))];
+            Lineage { parent_session: Some(Value::string("p")), title, title_first }
+        };
+        let header = |title_first| to_text(&Content::header(Release::V0_15, "s".into(), "t".into(), "/w", lineage(title_first)));
+        let title = r#""title":"T","titleSource":"auto""#;
+        assert_eq!(
+            header(true),
+            format!(r#"{{"type":"session","version":5,"id":"s",{title},"timestamp":"t","cwd":"/w","parentSession":"p"}}"#)
+        );
+        assert_eq!(
+            header(false),
+            format!(r#"{{"type":"session","version":5,"id":"s","timestamp":"t","cwd":"/w","parentSession":"p",{title}}}"#)
+        );
+    }
+
+    /// 01 §4.2
+    #[test]
+    fn a_beginning_keeps_the_caller_s_order_and_drops_what_is_none_of_it() {
+        let fields = value(r#"{"op":"x","tools":["a"],"task":"t","systemPrompt":"p"}"#);
+        let text = entry(Content::session_init(&fields));
+        assert_eq!(text, r#"{"type":"session_init","id":"i","parentId":null,"timestamp":"t","tools":["a"],"task":"t","systemPrompt":"p"}"#);
+    }
+
     #[test]
     fn a_header_of_the_newer_release_can_be_starred() {
-        let header = |release| to_text(&Content::header(release, "s".into(), "t".into(), "/w", Some(Value::string("p"))));
+        let header = |release| to_text(&Content::header(release, "s".into(), "t".into(), "/w", Some(Value::string("p")).into()));
         assert_eq!(header(Release::V0_15), r#"{"type":"session","version":5,"id":"s","timestamp":"t","cwd":"/w","parentSession":"p"}"#);
         assert!(header(Release::V0_17).starts_with(r#"{"type":"session","version":5,"starredPatchVersion":1,"id":"s""#));
     }

@@ -1,17 +1,23 @@
-//! One session manager: the current session, and the files that earlier ones left (spec 01 §7.2, §8.1; 04 §9.1, §9.2).
+//! One session manager: the current session, and the files it writes (spec 01 §7.2, §8.1; 04 §4.8, §7.3). What makes another
+//! session the current one is in `successor`, [`super::switch`] and [`super::rollback`].
 
-use super::content::{Content, Envelope, is_irc};
-use crate::finding::Release;
+use super::content::{Content, Envelope, Lineage, is_irc};
+use super::place::{Place, is_staged};
+use super::storage::{Begin, SessionStorage, Snowflakes, StorageError, Writer, join, rewrite};
 use crate::json::{JsStr, JsString, Value, View};
 use crate::transcript::blobs::BlobStore;
 use crate::transcript::context::Values;
+use crate::transcript::date;
 use crate::transcript::ids::Ids;
 use crate::transcript::migrate::IdSource;
-use crate::transcript::persist::opened::NameSource;
-use crate::transcript::persist::{Opened, Refusal, open_for_writing};
+use crate::transcript::open::{NOT_A_CANDIDATE, STAGED};
+use crate::transcript::persist::opened::{Before, NameSource, Rewritten, Written};
+use crate::transcript::persist::settle::Origin;
+use crate::transcript::persist::{Destination, Opened, Refusal, open_at};
 use crate::transcript::tree::{Linked, Tree};
 use indexmap::IndexMap;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// Where ids and times come from.
 pub trait World: IdSource {
@@ -21,7 +27,7 @@ pub trait World: IdSource {
     fn now(&mut self) -> JsString;
 }
 
-/// Attempts to find an id that no entry has.
+/// Attempts to find an id that no entry has, with short ids and then with long ones.
 const ID_ATTEMPTS: usize = 100;
 
 /// An error of gjc: its class and its message.
@@ -35,69 +41,143 @@ pub struct OpError {
 }
 
 impl OpError {
-    fn plain(message: String) -> Self {
-        OpError { class: "Error", message }
+    /// An error of no class of its own.
+    pub fn plain(message: impl Into<String>) -> Self {
+        OpError { class: "Error", message: message.into() }
     }
 }
 
-/// What stays the same while a manager runs.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Place {
-    /// The workspace that new sessions belong to.
-    pub cwd: String,
-    /// The folder of the transcripts.
-    pub directory: String,
-    /// The release of gjc.
-    pub release: Release,
+impl From<StorageError> for OpError {
+    fn from(error: StorageError) -> Self {
+        OpError::plain(error.message)
+    }
+}
+
+/// Why a manager does not begin.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum OpenError {
+    /// gjc does not open the transcript; nothing was written.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// Reading or writing failed, or the path is none that is opened.
+    #[error(transparent)]
+    Failed(#[from] OpError),
+}
+
+impl From<StorageError> for OpenError {
+    fn from(error: StorageError) -> Self {
+        OpenError::Failed(error.into())
+    }
 }
 
 /// A session manager.
-pub struct Manager<W, S> {
-    world: W,
-    store: S,
-    place: Place,
+pub struct Manager<'s, W, B> {
+    pub(super) world: W,
+    pub(super) blobs: B,
+    pub(super) storage: &'s dyn SessionStorage,
+    pub(super) place: Place,
     /// Path of the current transcript.
-    path: String,
-    session: Opened,
+    pub(super) path: String,
+    pub(super) session: Opened,
     /// Ids of the current session's entries.
-    known: BTreeSet<JsString>,
-    /// Files of earlier sessions: path and bytes.
-    earlier: Vec<(String, Vec<u8>)>,
-    /// An append failed: every later one fails the same way.
-    failed: Option<OpError>,
+    pub(super) known: BTreeSet<JsString>,
+    writer: Option<Writer<'s>>,
+    /// Paths of earlier sessions that have a file.
+    left: Vec<String>,
+    /// Persistence failed: everything later fails the same way, until another session is installed.
+    pub(super) failed: Option<OpError>,
+    pub(super) names: Snowflakes,
+    /// A response streams.
+    pub(super) streaming: bool,
+    /// Who this manager is, for the snapshots that it issues.
+    #[expect(dead_code, reason = "snapshots are told apart by it")]
+    pub(super) issuer: Rc<()>,
 }
 
-impl<W: World, S: BlobStore> Manager<W, S> {
+impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
     /// Begins a new session.
-    pub fn new(mut world: W, mut store: S, place: Place, parent_session: Option<Value>) -> Self {
-        let (path, header) = fresh(&mut world, &place, parent_session);
-        let session = Opened::create(header, Vec::new(), &mut store, place.release);
-        Manager { world, store, place, path, session, known: BTreeSet::new(), earlier: Vec::new(), failed: None }
-    }
-
-    /// Opens the transcript at `path` for writing.
     ///
     /// # Errors
-    /// Why gjc does not.
-    pub fn open(mut world: W, mut store: S, place: Place, path: String, file: Vec<u8>) -> Result<Self, Refusal> {
-        let session = open_for_writing(file, &mut world, &mut store, place.release)?;
-        let ids = session.entries().iter().filter_map(|entry| entry.str_member("id")).map(|id| JsString::from_wtf8(id.into_owned()));
-        let known = ids.collect();
-        Ok(Manager { world, store, place, path, session, known, earlier: Vec::new(), failed: None })
+    /// A managed scope that cannot be prepared.
+    pub fn create(
+        world: W,
+        blobs: B,
+        storage: &'s dyn SessionStorage,
+        place: Place,
+        parent_session: Option<Value>,
+    ) -> Result<Self, OpError> {
+        Manager::begin(world, blobs, storage, place, parent_session.into(), Vec::new())
     }
 
-    /// Every transcript: path, and bytes where there is a file. The current one last.
-    pub fn files(&self) -> Vec<(&str, Option<&[u8]>)> {
-        let current = (self.path.as_str(), self.session.on_disk().then_some(self.session.file()));
-        self.earlier.iter().map(|(path, bytes)| (path.as_str(), Some(bytes.as_slice()))).chain([current]).collect()
+    /// Begins a session with entries of another one.
+    pub(super) fn begin(
+        mut world: W,
+        mut blobs: B,
+        storage: &'s dyn SessionStorage,
+        place: Place,
+        lineage: Lineage,
+        taken_over: Vec<(Value, Origin)>,
+    ) -> Result<Self, OpError> {
+        place.prepare(storage)?;
+        let (path, header) = fresh(&mut world, &place, lineage);
+        let session = Opened::create(place.destination(), header, taken_over, &mut blobs, place.release());
+        let mut manager = Manager::with(world, blobs, storage, place, path, session);
+        let before = manager.session.before();
+        manager.persist(before)?;
+        Ok(manager)
+    }
+
+    /// Opens the transcript at `path` for writing. Where there is none a new session begins at that path, and its header is
+    /// written at once (spec 04 §4.8).
+    ///
+    /// # Errors
+    /// Why gjc does not; the file is then untouched.
+    pub fn open(mut world: W, mut blobs: B, storage: &'s dyn SessionStorage, place: Place, path: String) -> Result<Self, OpenError> {
+        let session = open_session(&mut world, &mut blobs, storage, &place, &path)?;
+        let mut manager = Manager::with(world, blobs, storage, place, path, session);
+        let before = manager.session.before();
+        manager.persist(before)?;
+        Ok(manager)
+    }
+
+    fn with(mut world: W, blobs: B, storage: &'s dyn SessionStorage, place: Place, path: String, session: Opened) -> Self {
+        let names = Snowflakes { now_ms: date::parse(world.now().as_bytes()).max(0.0) as u64, sequence: 0 };
+        let known = ids(&session);
+        let (left, issuer) = (Vec::new(), Rc::new(()));
+        Manager { world, blobs, storage, place, path, session, known, writer: None, left, failed: None, names, streaming: false, issuer }
+    }
+
+    /// The current transcript's path; none in memory. There may be no file yet.
+    pub fn session_file(&self) -> Option<&str> {
+        (self.place.destination() != Destination::Nowhere).then_some(self.path.as_str())
+    }
+    /// The paths of all transcripts that this manager had: those with a file, and the current one last.
+    pub fn paths(&self) -> Vec<&str> {
+        self.left.iter().map(String::as_str).chain([self.path.as_str()]).collect()
+    }
+    /// The bytes of the current transcript, where there is a file.
+    pub fn file(&self) -> Option<&[u8]> {
+        self.session.on_disk().then_some(self.session.file())
     }
     /// The current session.
-    pub fn session(&self) -> &Opened {
+    pub const fn session(&self) -> &Opened {
         &self.session
     }
+    /// The id of the current session.
+    pub fn session_id(&self) -> Option<JsString> {
+        self.session.entries().first().and_then(id_of)
+    }
     /// The blob store.
-    pub fn store(&self) -> &S {
-        &self.store
+    pub const fn store(&self) -> &B {
+        &self.blobs
+    }
+    /// Where its sessions live.
+    pub const fn place(&self) -> &Place {
+        &self.place
+    }
+    /// Says whether a response streams now: a session is not forked then.
+    pub const fn set_streaming(&mut self, streaming: bool) {
+        self.streaming = streaming;
     }
 
     /// An append that cannot be written: this and all later ones fail.
@@ -105,18 +185,75 @@ impl<W: World, S: BlobStore> Manager<W, S> {
         let error = OpError { class: "SessionAppendPersistenceError", message: message.to_owned() };
         self.failed.get_or_insert(error).clone()
     }
-    /// What flushing answers.
+    /// The first failure of persistence, which everything later answers too.
     ///
     /// # Errors
-    /// The append that failed.
-    pub fn flush(&self) -> Result<(), OpError> {
+    /// That failure.
+    pub fn check(&self) -> Result<(), OpError> {
         self.failed.clone().map_or(Ok(()), Err)
+    }
+    /// Makes everything that was written durable.
+    ///
+    /// # Errors
+    /// The first failure of persistence.
+    pub fn flush(&mut self) -> Result<(), OpError> {
+        self.check()?;
+        match self.writer.as_mut().map(|writer| writer.flush().and_then(|()| writer.fsync())) {
+            Some(Err(error)) => Err(self.fail(&error.message)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs an operation on the session and does to the file what it did to the bytes. What cannot be done is taken back, and
+    /// stays as the failure of everything later.
+    pub(super) fn operate<T>(&mut self, operation: impl FnOnce(&mut Opened, &mut B) -> T) -> Result<T, OpError> {
+        self.check()?;
+        let before = self.session.before();
+        let gone = self.session.on_disk() && matches!(self.storage.exists(&self.path), Ok(false));
+        if gone {
+            self.session.vanished();
+            self.writer = None;
+        }
+        let answer = operation(&mut self.session, &mut self.blobs);
+        self.persist(before)?;
+        Ok(answer)
+    }
+
+    /// Does to the file what was done to the bytes.
+    pub(super) fn persist(&mut self, before: Before) -> Result<(), OpError> {
+        let mut written = self.session.take_written();
+        for number in 0..written.len() {
+            let done = match &written[number] {
+                Written::Record(record) => append(&mut self.writer, self.storage, &self.path, record),
+                Written::Whole(Rewritten { length, replaced, .. }) => {
+                    let whole = self.session.file().get(..*length).unwrap_or_default();
+                    close(&mut self.writer)
+                        .and_then(|()| self.must_be(replaced))
+                        .and_then(|()| rewrite(self.storage, &self.path, whole, &mut self.names))
+                }
+            };
+            if let Err(error) = done {
+                let undone = written.split_off(number);
+                self.session.undo(before, undone);
+                return Err(self.fail(&error.message));
+            }
+        }
+        Ok(())
+    }
+
+    /// In a managed scope a file is replaced only when it still is what this manager left (spec 04 §7.4).
+    fn must_be(&self, left: &[u8]) -> Result<(), StorageError> {
+        if self.place.destination() != Destination::Managed {
+            return Ok(());
+        }
+        let there = if self.storage.exists(&self.path)? { self.storage.read(&self.path)? } else { Vec::new() };
+        if there == left { Ok(()) } else { Err(StorageError::token("session_persistence_input_stale")) }
     }
 
     /// Appends an entry; answers its id.
     ///
     /// # Errors
-    /// An earlier append failed; no id was free.
+    /// Persistence failed, now or earlier; no id was free.
     pub fn append(&mut self, content: Content) -> Result<JsString, OpError> {
         self.append_with(|_, _| content)
     }
@@ -132,20 +269,42 @@ impl<W: World, S: BlobStore> Manager<W, S> {
         })
     }
 
-    /// Appends what `content` makes of the session's id and the entry's.
-    fn append_with(&mut self, content: impl FnOnce(&str, &JsString) -> Content) -> Result<JsString, OpError> {
-        self.flush()?;
-        let id = self.entry_id()?;
-        let session = self.session.entries().first().and_then(|header| header.str_member("id")).unwrap_or_default().into_owned();
-        let content = content(&JsStr::from_wtf8(&session).to_string_lossy(), &id);
-        let entry = content.entry(Envelope { id: id.clone(), parent: self.session.leaf().clone(), timestamp: self.world.now() });
-        self.session.append(entry, &mut self.store);
-        Ok(id)
+    /// Clears the context: the next entries hang under a fresh root (spec 01 §4.2).
+    ///
+    /// # Errors
+    /// As [`Manager::append`].
+    pub fn clear_context(&mut self) -> Result<JsString, OpError> {
+        self.check()?;
+        let leaf = self.session.leaf().clone();
+        self.session.set_leaf(Value::Null);
+        let appended = self.append(Content::custom(Value::string("context_clear"), None));
+        if appended.is_err() {
+            self.session.set_leaf(leaf);
+        }
+        appended
     }
 
-    fn entry_id(&mut self) -> Result<JsString, OpError> {
-        let id = (0..ID_ATTEMPTS).map(|_| self.world.next_id()).find(|id| !self.known.contains(id));
-        let id = id.ok_or_else(|| OpError::plain("Unable to generate a unique session entry id".to_owned()))?;
+    /// Appends what `content` makes of the session's id and the entry's.
+    fn append_with(&mut self, content: impl FnOnce(&str, &JsString) -> Content) -> Result<JsString, OpError> {
+        self.check()?;
+        let id = self.entry_id()?;
+        let session = self.session_id().unwrap_or_else(|| JsString::from(""));
+        let content = content(&session.as_js().to_string_lossy(), &id);
+        let entry = content.entry(Envelope { id: id.clone(), parent: self.session.leaf().clone(), timestamp: self.world.now() });
+        let appended = self.operate(|session, blobs| session.append(entry, blobs));
+        if appended.is_err() {
+            self.known.remove(&id);
+        }
+        appended.map(|()| id)
+    }
+
+    /// An id that no entry has: eight digits, or after a hundred attempts the sixteen of a snowflake (spec 01 §4.1).
+    pub(super) fn entry_id(&mut self) -> Result<JsString, OpError> {
+        let known = &self.known;
+        let (world, names) = (&mut self.world, &mut self.names);
+        let short = (0..ID_ATTEMPTS).map(|_| world.next_id()).find(|id| !known.contains(id));
+        let id = short.or_else(|| (0..ID_ATTEMPTS).map(|_| names.name().into()).find(|id| !known.contains(id)));
+        let id = id.ok_or_else(|| OpError::plain("Unable to generate a unique session entry id"))?;
         self.known.insert(id.clone());
         Ok(id)
     }
@@ -159,7 +318,7 @@ impl<W: World, S: BlobStore> Manager<W, S> {
         self.append(Content::label(target, label))
     }
 
-    /// Moves the leaf to an entry; the next entry is its child.
+    /// Moves the leaf to an entry; the next entry is its child. Nothing is written.
     ///
     /// # Errors
     /// There is no such entry.
@@ -177,7 +336,7 @@ impl<W: World, S: BlobStore> Manager<W, S> {
     /// Branches at an entry, or at the root (null), and says what was left behind.
     ///
     /// # Errors
-    /// There is no such entry; as [`Manager::append`].
+    /// There is no such entry; as [`Manager::append`]. The leaf is then what it was.
     pub fn branch_with_summary(
         &mut self,
         entry: Value,
@@ -191,11 +350,16 @@ impl<W: World, S: BlobStore> Manager<W, S> {
             self.must_exist(&entry)?;
             entry.clone()
         };
+        let leaf = self.session.leaf().clone();
         self.session.set_leaf(entry);
-        self.append(Content::branch_summary(from, summary, details, from_extension))
+        let appended = self.append(Content::branch_summary(from, summary, details, from_extension));
+        if appended.is_err() {
+            self.session.set_leaf(leaf);
+        }
+        appended
     }
 
-    fn must_exist(&self, id: &Value) -> Result<(), OpError> {
+    pub(super) fn must_exist(&self, id: &Value) -> Result<(), OpError> {
         match id {
             Value::String(text) if self.known.contains(text) => Ok(()),
             Value::String(text) => Err(OpError::plain(format!("Entry {text} not found"))),
@@ -206,97 +370,167 @@ impl<W: World, S: BlobStore> Manager<W, S> {
     /// Gives the session a name. False when nothing came of it.
     ///
     /// # Errors
-    /// An earlier append failed.
+    /// Persistence failed, now or earlier.
     pub fn set_name(&mut self, name: JsStr<'_>, source: NameSource) -> Result<bool, OpError> {
-        self.flush()?;
-        Ok(self.session.set_name(name, source, &mut self.store))
+        self.operate(|session, blobs| session.set_name(name, source, blobs))
+    }
+    /// Stars the session, or takes its star (0.17). False when it is so already.
+    ///
+    /// # Errors
+    /// The release has no stars; persistence failed, now or earlier.
+    pub fn set_starred(&mut self, starred: bool) -> Result<bool, OpError> {
+        if !crate::finding::Difference::StarPatches.in_effect(self.place.release()) {
+            return Err(OpError::plain("This release of gjc has no stars"));
+        }
+        self.operate(|session, blobs| session.set_starred(starred, blobs))
     }
     /// Rewrites the transcript.
     ///
     /// # Errors
-    /// An earlier append failed.
+    /// Persistence failed, now or earlier.
     pub fn rewrite(&mut self) -> Result<(), OpError> {
-        self.flush()?;
-        self.session.rewrite(&mut self.store);
-        Ok(())
+        self.operate(|session, blobs| session.rewrite(blobs))
     }
     /// Makes sure that there is a transcript.
     ///
     /// # Errors
-    /// An earlier append failed.
+    /// Persistence failed, now or earlier.
     pub fn ensure_on_disk(&mut self) -> Result<(), OpError> {
-        self.flush()?;
-        self.session.ensure_on_disk(&mut self.store);
-        Ok(())
+        self.operate(|session, blobs| session.ensure_on_disk(blobs))
     }
 
-    /// Leaves the current session and begins a new one.
-    pub fn new_session(&mut self, parent_session: Option<Value>) {
-        let (path, header) = fresh(&mut self.world, &self.place, parent_session);
-        let session = Opened::create(header, Vec::new(), &mut self.store, self.place.release);
-        self.known = BTreeSet::new();
-        self.go_to(path, session);
-    }
-
-    /// Leaves the current session for a new one with the path to an entry: labels are taken out of the path, not out of
-    /// the chain of parents (the entry behind one then has a parent that does not exist), and written anew at its end.
+    /// The path to an entry without its labels, and behind it fresh ones for what is labelled on it: labels are taken out of
+    /// the path, not out of the chain of parents, so that the entry behind one then has a parent that does not exist
+    /// (spec 04 §9.2).
     ///
     /// # Errors
-    /// There is no such entry; no id was free.
-    pub fn branched_session(&mut self, leaf: &Value) -> Result<(), OpError> {
-        self.must_exist(leaf)?;
-        let mut ids = Ids::default();
-        let values = Values::new(self.session.entries(), &mut ids);
+    /// No id was free.
+    pub(super) fn path_to(&mut self, leaf: &Value) -> Result<Vec<(Value, Origin)>, OpError> {
+        let mut numbers = Ids::default();
+        let values = Values::new(self.session.entries(), &mut numbers);
         let tree = Tree::new(&values);
-        let leaf = ids.find(&leaf.as_str().unwrap_or_default()).and_then(|id| tree.find(id));
+        let leaf = numbers.find(&leaf.as_str().unwrap_or_default()).and_then(|id| tree.find(id));
         let path = leaf.map(|leaf| tree.path(leaf).entries).unwrap_or_default();
-        let is_label = |entry: usize| values.kind(entry) == crate::transcript::EntryKind::Label;
-        let kept: Vec<usize> = path.into_iter().filter(|entry| !is_label(*entry)).collect();
+        let kept = path.into_iter().filter(|entry| values.kind(*entry) != crate::transcript::EntryKind::Label);
         let mut taken_over: Vec<_> =
-            kept.iter().map(|entry| (self.session.entries()[*entry].clone(), self.session.origin(*entry))).collect();
+            kept.filter_map(|entry| Some((self.session.entries().get(entry)?.clone(), self.session.origin(entry)))).collect();
 
         let on_path: BTreeSet<JsString> = taken_over.iter().filter_map(|(entry, _)| id_of(entry)).collect();
         let labels = labels(self.session.entries());
         let mut parent = taken_over.last().and_then(|(entry, _)| entry.member("id")).cloned().unwrap_or_default();
-        self.known = on_path.clone();
-        for (target, label) in labels.into_iter().filter(|(target, _)| on_path.contains(target)) {
+        // A fresh label's id is none of the new session, which is what is on the path.
+        let known = std::mem::replace(&mut self.known, on_path.clone());
+        let fresh = labels.into_iter().filter(|(target, _)| on_path.contains(target)).map(|(target, label)| {
             let id = self.entry_id()?;
             let envelope =
                 Envelope { id: id.clone(), parent: std::mem::replace(&mut parent, Value::String(id)), timestamp: self.world.now() };
-            let entry = Content::label(Value::String(target), Some(label)).entry(envelope);
-            taken_over.push((entry, crate::transcript::persist::settle::Origin::Session));
-        }
-        let (path, header) = fresh(&mut self.world, &self.place, Some(Value::string(self.path.clone())));
-        let session = Opened::create(header, taken_over, &mut self.store, self.place.release);
-        self.go_to(path, session);
-        Ok(())
+            Ok((Content::label(Value::String(target), Some(label)).entry(envelope), Origin::Session))
+        });
+        let fresh: Result<Vec<_>, OpError> = fresh.collect();
+        self.known = known;
+        taken_over.extend(fresh?);
+        Ok(taken_over)
     }
 
-    fn go_to(&mut self, path: String, session: Opened) {
-        let left = std::mem::replace(&mut self.session, session);
-        let on_disk = left.on_disk();
-        let bytes = left.close(&mut self.store);
-        let left_path = std::mem::replace(&mut self.path, path);
-        if on_disk {
-            self.earlier.push((left_path, bytes));
-        }
-    }
-
-    /// Closes the current session, which rewrites a transcript of an older version; answers its bytes, where there is a
-    /// file, and the blob store.
+    /// Closes the current session's file, which rewrites a transcript of an older version, and installs another session. A
+    /// failure of persistence ends with the session that it concerned.
     ///
     /// # Errors
-    /// An earlier append failed.
-    pub fn close(mut self) -> (Result<(), OpError>, Option<Vec<u8>>, S) {
-        let result = self.flush();
-        let on_disk = self.session.on_disk();
-        let bytes = if result.is_ok() { self.session.close(&mut self.store) } else { self.session.file().to_vec() };
-        (result, on_disk.then_some(bytes), self.store)
+    /// The current session cannot be closed: it stays the current one.
+    pub(super) fn install(&mut self, path: String, session: Opened) -> Result<(), OpError> {
+        if self.failed.is_none() {
+            self.finish()?;
+        } else {
+            // The failure is known; the file is given back all the same.
+            let _ = close(&mut self.writer);
+        }
+        self.known = ids(&session);
+        let left = std::mem::replace(&mut self.session, session);
+        let left_path = std::mem::replace(&mut self.path, path);
+        if left.on_disk() && left_path != self.path && !self.left.contains(&left_path) {
+            self.left.push(left_path);
+        }
+        self.left.retain(|path| *path != self.path);
+        self.failed = None;
+        let before = self.session.before();
+        self.persist(before)
+    }
+
+    /// Gives the file back, so that it can be moved; the next record opens it again.
+    pub(super) fn release_writer(&mut self) -> Result<(), OpError> {
+        close(&mut self.writer).map_err(|error| self.fail(&error.message))
+    }
+
+    /// What closing does: the pending rewrite of an older version, then the writer.
+    fn finish(&mut self) -> Result<(), OpError> {
+        self.operate(|session, blobs| session.finish(blobs))?;
+        self.release_writer()
+    }
+
+    /// Closes the current session, which rewrites a transcript of an older version; answers the blob store.
+    ///
+    /// # Errors
+    /// The first failure of persistence.
+    pub fn close(mut self) -> (Result<(), OpError>, B) {
+        let finished = self.finish();
+        if finished.is_err() {
+            let _ = close(&mut self.writer);
+        }
+        (finished, self.blobs)
     }
 }
 
-fn id_of(entry: &Value) -> Option<JsString> {
+/// Reads and opens the transcript at a path, or begins one there.
+pub(super) fn open_session<W: World, B: BlobStore>(
+    world: &mut W,
+    blobs: &mut B,
+    storage: &dyn SessionStorage,
+    place: &Place,
+    path: &str,
+) -> Result<Opened, OpenError> {
+    if is_staged(path) {
+        return Err(OpError::plain(STAGED).into());
+    }
+    if !place.admits(path) {
+        return Err(OpError::plain(NOT_A_CANDIDATE).into());
+    }
+    if storage.exists(path)? {
+        let file = storage.read(path)?;
+        return Ok(open_at(place.destination(), file, world, blobs, place.release())?);
+    }
+    let (id, now) = (world.session_id(), world.now());
+    let header = Content::header(place.release(), id, now, place.cwd(), Lineage::default());
+    let mut session = Opened::create(place.destination(), header, Vec::new(), blobs, place.release());
+    session.ensure_on_disk(blobs);
+    Ok(session)
+}
+
+/// Appends a record, with a writer that is opened when it is first needed.
+fn append<'s>(writer: &mut Option<Writer<'s>>, storage: &'s dyn SessionStorage, path: &str, record: &[u8]) -> Result<(), StorageError> {
+    let writer = match writer {
+        Some(writer) => writer,
+        None => writer.insert(storage.open_writer(path, Begin::Append)?),
+    };
+    writer.write_line(record)
+}
+
+/// Closes a writer where there is one. One that could not be closed is kept: it says what is known.
+fn close(writer: &mut Option<Writer<'_>>) -> Result<(), StorageError> {
+    if let Some(open) = writer {
+        open.close()?;
+        *writer = None;
+    }
+    Ok(())
+}
+
+/// The `id` of an entry, where it is a string.
+pub(super) fn id_of(entry: &Value) -> Option<JsString> {
     entry.str_member("id").map(|id| JsString::from_wtf8(id.into_owned()))
+}
+
+/// The ids of all entries.
+fn ids(session: &Opened) -> BTreeSet<JsString> {
+    session.entries().iter().filter(|entry| !crate::transcript::EntryKind::of(*entry).is_header()).filter_map(id_of).collect()
 }
 
 /// The labels in force, in the order in which their targets were first labelled (spec 01 §7.1).
@@ -316,9 +550,9 @@ fn labels(entries: &[Value]) -> IndexMap<JsString, Value> {
     labels
 }
 
-/// Path and header of a new session: one instant names both.
-fn fresh<W: World>(world: &mut W, place: &Place, parent_session: Option<Value>) -> (String, Value) {
+/// Path and header of a new session: one instant names both (spec 04 §1.4).
+pub(super) fn fresh<W: World>(world: &mut W, place: &Place, lineage: Lineage) -> (String, Value) {
     let (id, now) = (world.session_id(), world.now());
-    let path = format!("{}/{}_{id}.jsonl", place.directory, now.to_string().replace([':', '.'], "-"));
-    (path, Content::header(place.release, id, now, &place.cwd, parent_session))
+    let path = join(place.directory(), &format!("{}_{id}.jsonl", now.to_string().replace([':', '.'], "-")));
+    (path, Content::header(place.release(), id, now, place.cwd(), lineage))
 }

@@ -21,8 +21,8 @@ pub enum Did {
 }
 
 /// Runs scripts on a manager. What operations named with `as` returned is remembered.
-pub struct Runner<W, S> {
-    manager: Manager<W, S>,
+pub struct Runner<'s, W, S> {
+    manager: Manager<'s, W, S>,
     named: BTreeMap<JsString, Value>,
 }
 
@@ -40,17 +40,17 @@ pub enum Wrong {
 /// Longest text that a macro makes, in bytes: a script is not to fill the memory.
 const LONGEST_TEXT: usize = 1 << 26;
 
-impl<W: World, S: BlobStore> Runner<W, S> {
+impl<'s, W: World, S: BlobStore> Runner<'s, W, S> {
     /// Begins with a manager.
-    pub const fn new(manager: Manager<W, S>) -> Self {
+    pub const fn new(manager: Manager<'s, W, S>) -> Self {
         Runner { manager, named: BTreeMap::new() }
     }
     /// The manager.
-    pub const fn manager(&self) -> &Manager<W, S> {
+    pub const fn manager(&self) -> &Manager<'s, W, S> {
         &self.manager
     }
     /// The manager, when the script has ended.
-    pub fn into_manager(self) -> Manager<W, S> {
+    pub fn into_manager(self) -> Manager<'s, W, S> {
         self.manager
     }
 
@@ -62,9 +62,8 @@ impl<W: World, S: BlobStore> Runner<W, S> {
         let name = op.str_member("op").ok_or(Wrong::Missing("op"))?.into_owned();
         let name = JsString::from_wtf8(name).to_string();
         if name == "snapshot" {
-            let (_, bytes) = self.manager.files().pop().unwrap_or_default();
             let label = op.str_member("as").map(|label| JsString::from_wtf8(label.into_owned()).to_string()).unwrap_or_default();
-            return Ok(Did::Snapshot(label, bytes.map(<[u8]>::to_vec)));
+            return Ok(Did::Snapshot(label, self.manager.file().map(<[u8]>::to_vec)));
         }
         let fields = match expand(op, &self.named) {
             Ok(fields) => fields,
@@ -123,8 +122,8 @@ impl<W: World, S: BlobStore> Runner<W, S> {
                     "rewriteEntries" => manager.rewrite().map(|()| Value::Null),
                     "ensureOnDisk" => manager.ensure_on_disk().map(|()| Value::Null),
                     "newSession" => {
-                        manager.new_session(fields.member("options").and_then(|options| options.member("parentSession")).cloned());
-                        Ok(Value::Null)
+                        let parent = fields.member("options").and_then(|options| options.member("parentSession")).cloned();
+                        manager.new_session(parent).map(|()| Value::Null)
                     }
                     "createBranchedSession" => manager.branched_session(&must("leafId")?).map(|()| Value::Null),
                     _ => return Err(Wrong::Unknown(name.to_owned())),

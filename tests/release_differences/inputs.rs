@@ -75,7 +75,7 @@ fn codes_and_readers(text: &str, release: Release) -> String {
 }
 
 fn the_header_of_a_new_session(release: Release) -> String {
-    stringify::to_text(&Content::header(release, "s".into(), "t".into(), "/w", None))
+    stringify::to_text(&Content::header(release, "s".into(), "t".into(), "/w", None.into()))
 }
 
 fn a_new_title_of_a_starred_session(release: Release) -> String {

@@ -5,8 +5,10 @@ use crate::support::{Case, cases, json, run, run_cases, same, string};
 use gjc_fsck::finding::Release;
 use gjc_fsck::json::view::len_utf16;
 use gjc_fsck::json::{JsString, Value, View};
-use gjc_fsck::session::manager::{Manager, OpError, Place, World};
+use gjc_fsck::session::manager::{Manager, OpError, World};
+use gjc_fsck::session::place::Place;
 use gjc_fsck::session::script::{Did, Runner};
+use gjc_fsck::session::storage::{Memory, SessionStorage};
 use gjc_fsck::transcript::EntryKind;
 use gjc_fsck::transcript::blobs::{BlobSink, MemoryStore, name_of};
 use gjc_fsck::transcript::migrate::IdSource;
@@ -43,39 +45,36 @@ fn persist() {
 }
 
 fn run_script(case: &Case) -> Result<(), String> {
-    let place = Place { cwd: "/w/app".into(), directory: "/w/sessions".into(), release: Release::V0_15 };
+    let place = Place::explicit("/w/app", "/w/sessions", Release::V0_15);
+    let files_of = Memory::new();
     let manager = if case.get("input").is_some() || case.get("input_b64").is_some() {
-        match (
-            Manager::open(Counted::default(), store(case), place, "/w/sessions/session.jsonl".into(), case.input()),
-            case.expect("throws"),
-        ) {
+        let path = "/w/sessions/session.jsonl";
+        files_of.write(path, &case.input()).map_err(|error| error.to_string())?;
+        match (Manager::open(Counted::default(), store(case), &files_of, place, path.into()), case.expect("throws")) {
             (Ok(manager), None) => manager,
             (Err(refusal), Some(throws)) => return same(&text(throws, "message"), &refusal.to_string()),
             (Ok(_), Some(_)) => return Err("it was opened".into()),
             (Err(refusal), None) => return Err(format!("it was refused: {refusal}")),
         }
     } else {
-        Manager::new(Counted::default(), store(case), place, None)
+        Manager::create(Counted::default(), store(case), &files_of, place, None).map_err(|error| error.to_string())?
     };
     let mut runner = Runner::new(manager);
     for (number, op) in case.get("ops").and_then(Value::as_array).ok_or("no ops")?.iter().enumerate() {
         let did = runner.run(op).map_err(|wrong| wrong.to_string())?;
         outcome(case, &number.to_string(), did).map_err(|why| format!("op {number}: {why}"))?;
     }
-    let manager = runner.into_manager();
+    let mut manager = runner.into_manager();
     same(&case.expect("flush_error").and_then(string).unwrap_or_default(), &message(manager.flush()))?;
-    files(case, "files", &manager.files())?;
-    let earlier: Vec<(String, Option<Vec<u8>>)> =
-        manager.files().iter().map(|(path, bytes)| ((*path).to_owned(), bytes.map(<[u8]>::to_vec))).collect();
-    let (closed, bytes, store) = manager.close();
+    let paths: Vec<String> = manager.paths().into_iter().map(str::to_owned).collect();
+    let stored = || paths.iter().map(|path| (path.as_str(), files_of.read(path).ok())).collect::<Vec<_>>();
+    files(case, "files", &stored())?;
+    if manager.file().map(<[u8]>::to_vec) != stored().last().and_then(|(_, bytes)| bytes.clone()) {
+        return Err("the manager and its storage hold different files".into());
+    }
+    let (closed, store) = manager.close();
     same(&case.expect("close_error").and_then(string).unwrap_or_default(), &message(closed))?;
-    let after: Vec<(&str, Option<&[u8]>)> = match earlier.split_last() {
-        Some(((path, _), rest)) => {
-            rest.iter().map(|(path, bytes)| (path.as_str(), bytes.as_deref())).chain([(path.as_str(), bytes.as_deref())]).collect()
-        }
-        None => Vec::new(),
-    };
-    files(case, if case.expect("files_after_close").is_some() { "files_after_close" } else { "files" }, &after)?;
+    files(case, if case.expect("files_after_close").is_some() { "files_after_close" } else { "files" }, &stored())?;
     blobs(case.expect("blobs"), &store)
 }
 
@@ -118,7 +117,7 @@ fn store(case: &Case) -> MemoryStore {
 }
 
 /// Compares the transcripts with `[{"name","exists","lines"}]`.
-fn files(case: &Case, key: &str, got: &[(&str, Option<&[u8]>)]) -> Result<(), String> {
+fn files(case: &Case, key: &str, got: &[(&str, Option<Vec<u8>>)]) -> Result<(), String> {
     let want = case.expect(key).and_then(Value::as_array).ok_or("no files")?;
     if want.len() != got.len() {
         return Err(format!("{} files, want {}", got.len(), want.len()));
@@ -133,7 +132,7 @@ fn files(case: &Case, key: &str, got: &[(&str, Option<&[u8]>)]) -> Result<(), St
                     want.member("lines").and_then(Value::as_array).unwrap_or_default().iter().filter_map(string).collect();
                 same(&by_appearance(&format!("{}\n", lines.join("\n"))), &by_appearance(&String::from_utf8_lossy(bytes)))?;
             }
-            _ => file(want, *bytes)?,
+            _ => file(want, bytes.as_deref())?,
         }
     }
     Ok(())

@@ -14,7 +14,7 @@ pub mod snapshots;
 pub mod tally;
 
 pub use next_write::{FullRewrite, NextWrite, next_write};
-pub use opened::{Opened, Refusal, open_for_writing};
+pub use opened::{Destination, Opened, Refusal, open_at, open_for_writing};
 pub use prepare::{prepare, prepare_counting};
 pub use rewrite::rewrite;
 pub use sanitise::sanitise;

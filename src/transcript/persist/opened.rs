@@ -1,8 +1,6 @@
 //! A transcript that is open for writing: what each operation of gjc's session manager does to its bytes (spec 01 §5.4,
-//! §6, §8; 04 §4.8, §7.3). The file is a vector of bytes; who holds the real one writes it out.
-//!
-//! The rules are those of an explicit destination: there, opening appends what it sanitised at once (a managed destination
-//! keeps that in memory until the next rewrite).
+//! §6, §8; 04 §4.8, §7.3). The file is a vector of bytes; who holds the real one asks what was done to them
+//! ([`Opened::take_written`]), does the same, and takes the operation back when that fails ([`Opened::undo`]).
 
 use super::prepare::{drop_transient_details, prepare_counting};
 use super::rewrite::{stored, write_line};
@@ -55,6 +53,8 @@ pub struct Opened {
     leaf: Value,
     release: Release,
     tally: Tally,
+    /// What was done to the file and not yet asked for.
+    written: Vec<Written>,
 }
 
 /// What the file is.
@@ -66,6 +66,46 @@ enum Disk {
     Older,
     /// Appended to.
     Current,
+    /// There is none and never will be.
+    Never,
+}
+
+/// What an operation did to the file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Written {
+    /// These bytes were added at the end: one record, one write.
+    Record(Vec<u8>),
+    /// The file was written as a whole.
+    Whole(Rewritten),
+}
+
+/// A rewrite.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Rewritten {
+    /// So many of the first bytes of [`Opened::file`] are what was written; records behind them came later.
+    pub length: usize,
+    /// What the file was; empty where there was none.
+    pub replaced: Vec<u8>,
+    disk: Disk,
+}
+
+/// A transcript before an operation.
+pub struct Before {
+    header: Option<Value>,
+    entries: usize,
+    leaf: Value,
+    tally: Tally,
+}
+
+/// Where a transcript lies (spec 04 §7.4).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Destination {
+    /// At a path that the user named: what opening sanitises is appended at once.
+    Explicit,
+    /// In a managed scope: what opening sanitises stays in memory until the next rewrite.
+    Managed,
+    /// In memory only: nothing is ever written.
+    Nowhere,
 }
 
 /// Why gjc does not open a transcript for writing. Nothing was written.
@@ -87,6 +127,20 @@ pub enum Refusal {
 /// # Errors
 /// Why gjc does not.
 pub fn open_for_writing(file: Vec<u8>, ids: &mut impl IdSource, store: &mut dyn BlobStore, release: Release) -> Result<Opened, Refusal> {
+    open_at(Destination::Explicit, file, ids, store, release)
+}
+
+/// Opens a transcript for writing where it lies.
+///
+/// # Errors
+/// Why gjc does not.
+pub fn open_at(
+    destination: Destination,
+    file: Vec<u8>,
+    ids: &mut impl IdSource,
+    store: &mut dyn BlobStore,
+    release: Release,
+) -> Result<Opened, Refusal> {
     let size = file.len() as u64;
     let malformed = |cause| Refusal::Inspection(Reason::Malformed(cause));
     if size > EAGER_MAX {
@@ -104,39 +158,50 @@ pub fn open_for_writing(file: Vec<u8>, ids: &mut impl IdSource, store: &mut dyn 
         .map_err(|_| Refusal::Inspection(Reason::ReadFailed))?
         .map_err(|throw| malformed(Cause::Load(throw)))?;
     let migrated = migrate(&mut loaded, ids).map_err(|throw| malformed(Cause::Migration(throw)))?;
-    Ok(Opened::begin(file, loaded.entries, migrated.from, store, release))
+    Ok(Opened::begin(destination, file, loaded.entries, migrated.from, store, release))
 }
 
 impl Opened {
     /// A new session: a header, and entries taken over from another session. Nothing is written before an answer of the
-    /// assistant exists, or it is asked for.
-    pub fn create(header: Value, taken_over: Vec<(Value, Origin)>, store: &mut dyn BlobStore, release: Release) -> Self {
+    /// assistant exists, or it is asked for; with [`Destination::Nowhere`] not even then.
+    pub fn create(
+        destination: Destination,
+        header: Value,
+        taken_over: Vec<(Value, Origin)>,
+        store: &mut dyn BlobStore,
+        release: Release,
+    ) -> Self {
         let (mut entries, mut origins) = (vec![header], vec![Origin::Session]);
         for (entry, origin) in taken_over {
             entries.push(entry);
             origins.push(origin);
         }
         let leaf = last_id(&entries);
-        let mut created = Opened { file: Vec::new(), disk: Disk::Absent, entries, origins, leaf, release, tally: Tally::default() };
+        let disk = if destination == Destination::Nowhere { Disk::Never } else { Disk::Absent };
+        let (tally, written) = (Tally::default(), Vec::new());
+        let mut created = Opened { file: Vec::new(), disk, entries, origins, leaf, release, tally, written };
         created.write_first(store);
         created
     }
 
     /// Goes on where reading and inspecting ended: `entries` are those of `file`, migrated from version `from`; the first
     /// one is the header. Sanitises replay payloads, which already writes.
-    fn begin(file: Vec<u8>, entries: Vec<Value>, from: f64, store: &mut dyn BlobStore, release: Release) -> Self {
+    fn begin(destination: Destination, file: Vec<u8>, entries: Vec<Value>, from: f64, store: &mut dyn BlobStore, release: Release) -> Self {
         let disk = if from < header::CURRENT_VERSION { Disk::Older } else { Disk::Current };
         let origins = vec![Origin::File; entries.len()];
         // The last entry of the file, whatever it is.
         let leaf = last_id(&entries);
-        let mut opened = Opened { file, disk, entries, origins, leaf, release, tally: Tally::default() };
-        opened.sanitise(store);
+        let mut opened = Opened { file, disk, entries, origins, leaf, release, tally: Tally::default(), written: Vec::new() };
+        let patches = opened.sanitise();
+        if destination == Destination::Explicit {
+            opened.write_patches(patches, store);
+        }
         opened
     }
 
     /// Whether there is a file.
     pub fn on_disk(&self) -> bool {
-        self.disk != Disk::Absent
+        !matches!(self.disk, Disk::Absent | Disk::Never)
     }
     /// The bytes of the file now.
     pub fn file(&self) -> &[u8] {
@@ -178,6 +243,43 @@ impl Opened {
         self.entries.iter().enumerate().map(settled).collect()
     }
 
+    /// What was done to the file since this was last asked, in order.
+    pub fn take_written(&mut self) -> Vec<Written> {
+        std::mem::take(&mut self.written)
+    }
+    /// What [`Opened::undo`] needs to know of now. An operation adds entries, moves the leaf, and changes the header; nothing
+    /// else.
+    pub fn before(&self) -> Before {
+        let header = self.entries.first().cloned();
+        Before { header, entries: self.entries.len(), leaf: self.leaf.clone(), tally: self.tally }
+    }
+    /// Takes back what happened since; `undone` is what was not done to the real file, in the order in which it should have
+    /// been.
+    pub fn undo(&mut self, before: Before, undone: Vec<Written>) {
+        for written in undone.into_iter().rev() {
+            match written {
+                Written::Record(record) => self.file.truncate(self.file.len().saturating_sub(record.len())),
+                Written::Whole(Rewritten { replaced, disk, .. }) => {
+                    self.file = replaced;
+                    self.disk = disk;
+                }
+            }
+        }
+        self.entries.truncate(before.entries);
+        self.origins.truncate(before.entries);
+        if let (Some(first), Some(header)) = (self.entries.first_mut(), before.header) {
+            *first = header;
+        }
+        self.leaf = before.leaf;
+        self.tally = before.tally;
+    }
+    /// The file is gone: the next write makes it again as a whole.
+    pub fn vanished(&mut self) {
+        if self.disk == Disk::Current {
+            self.disk = Disk::Older;
+        }
+    }
+
     /// Appends an entry, complete with its envelope. The last byte of the file is not looked at: a file without final LF
     /// gets the record glued to its last line.
     pub fn append(&mut self, mut entry: Value, store: &mut dyn BlobStore) {
@@ -201,6 +303,35 @@ impl Opened {
         true
     }
 
+    /// Whether the session is starred: its header can be, and is (spec 04 §2.6).
+    pub fn starred(&self) -> bool {
+        self.entries.first().is_some_and(|header| header::star_capable(header) && header.member("starred") == Some(&Value::Bool(true)))
+    }
+    /// Stars the session, or takes its star. False when it is so already. A header that cannot be starred is rewritten to one
+    /// that can, without the star that it may claim, before the star itself is a record.
+    pub fn set_starred(&mut self, starred: bool, store: &mut dyn BlobStore) -> bool {
+        if self.starred() == starred {
+            return false;
+        }
+        if let Some(header) = self.header_mut().filter(|header| header.get("starredPatchVersion") != Some(&Value::Number(1.0))) {
+            header.remove("starred");
+            header.set("starredPatchVersion", Value::Number(1.0));
+            if self.disk == Disk::Current {
+                self.rewrite(store);
+            }
+        }
+        self.patch_header([("starred", Value::Bool(starred))].into_iter().collect(), store);
+        true
+    }
+    /// Moves the session to another workspace: the patch says so, and the rewrite behind it folds it into the header.
+    pub fn set_cwd(&mut self, cwd: Value, store: &mut dyn BlobStore) {
+        let appended = self.disk == Disk::Current;
+        self.patch_header([("cwd", cwd)].into_iter().collect(), store);
+        if appended {
+            self.rewrite(store);
+        }
+    }
+
     /// Sets members of the header and appends the patch that says so. A capable header gets its star confirmed first
     /// (0.17), so that listings find it from the end of the file.
     fn patch_header(&mut self, patch: Object, store: &mut dyn BlobStore) {
@@ -213,15 +344,23 @@ impl Opened {
         let starred = header.get("starred") == Some(&Value::Bool(true));
         let capable = self.entries.first().is_some_and(header::star_capable);
         match self.disk {
-            Disk::Absent => return,
+            Disk::Absent | Disk::Never => return,
             Disk::Older => return self.rewrite(store),
             Disk::Current => {}
         }
         if checkpoint && capable {
             let star = [("starred", Value::Bool(starred))];
-            write_line(&header_patch(star.into_iter().collect()), &mut self.file);
+            self.add_record(&header_patch(star.into_iter().collect()));
         }
-        write_line(&header_patch(patch), &mut self.file);
+        self.add_record(&header_patch(patch));
+    }
+
+    /// Adds a record at the end of the file.
+    fn add_record(&mut self, record: &Value) {
+        let mut line = Vec::new();
+        write_line(record, &mut line);
+        self.file.extend_from_slice(&line);
+        self.written.push(Written::Record(line));
     }
 
     /// Makes sure that there is a file and that it is what the session holds: writes it, or rewrites one of an older version.
@@ -231,23 +370,32 @@ impl Opened {
         }
     }
 
-    /// Rewrites the file.
+    /// Rewrites the file, or writes it first.
     pub fn rewrite(&mut self, store: &mut dyn BlobStore) {
+        if self.disk == Disk::Never {
+            return;
+        }
         let mut file = Vec::with_capacity(self.file.len());
         for (number, entry) in self.entries.iter().enumerate() {
             let record = stored(entry.clone(), self.origin(number), store, self.release, &mut self.tally);
             write_line(&record, &mut file);
         }
-        self.file = file;
+        let rewritten = Rewritten { length: file.len(), replaced: std::mem::replace(&mut self.file, file), disk: self.disk };
         self.disk = Disk::Current;
+        self.written.push(Written::Whole(rewritten));
+    }
+
+    /// What closing writes: a file of an older version is rewritten, even when nothing was appended.
+    pub fn finish(&mut self, store: &mut dyn BlobStore) {
+        if self.disk == Disk::Older {
+            self.rewrite(store);
+        }
     }
 
     /// Closes the session; answers the bytes of the file. Closing rewrites a file of an older version, even when nothing
     /// was appended.
     pub fn close(mut self, store: &mut dyn BlobStore) -> Vec<u8> {
-        if self.disk == Disk::Older {
-            self.rewrite(store);
-        }
+        self.finish(store);
         self.file
     }
 
@@ -269,16 +417,18 @@ impl Opened {
     /// Writes one record at the end, or the whole file when that is due. The entries hold what the record says already.
     fn write(&mut self, mut record: Value, origin: Origin, store: &mut dyn BlobStore) {
         match self.disk {
+            Disk::Never => return,
             Disk::Absent => return self.write_first(store),
             Disk::Older => return self.rewrite(store),
             Disk::Current => {}
         }
         settle(&mut record, store, self.release, origin, &mut self.tally);
-        write_line(&prepare_counting(record, store, self.release, &mut self.tally), &mut self.file);
+        let record = prepare_counting(record, store, self.release, &mut self.tally);
+        self.add_record(&record);
     }
 
-    /// Takes native replay payloads out of assistant messages and patches the file accordingly.
-    fn sanitise(&mut self, store: &mut dyn BlobStore) {
+    /// Takes native replay payloads out of assistant messages; answers the patches that say so.
+    fn sanitise(&mut self) -> Vec<Value> {
         let mut patches = Vec::new();
         for entry in &mut self.entries {
             if let Some(message) = sanitise(entry) {
@@ -287,6 +437,10 @@ impl Opened {
                 patches.push(entry_patch(id, message));
             }
         }
+        patches
+    }
+
+    fn write_patches(&mut self, patches: Vec<Value>, store: &mut dyn BlobStore) {
         // Where a rewrite is due it holds all of them.
         if self.disk == Disk::Older && !patches.is_empty() {
             return self.rewrite(store);
@@ -407,7 +561,7 @@ mod tests {
     fn a_new_session_is_written_with_the_first_answer() {
         let mut store = MemoryStore::default();
         let value = |text: &str| Value::parse(text.as_bytes()).unwrap();
-        let mut created = Opened::create(value(HEADER), Vec::new(), &mut store, Release::V0_17);
+        let mut created = Opened::create(Destination::Explicit, value(HEADER), Vec::new(), &mut store, Release::V0_17);
         created.append(value(ASK), &mut store);
         assert!(created.set_name(JsStr::from("N"), NameSource::User, &mut store));
         assert!(!created.on_disk() && created.file().is_empty());
@@ -442,6 +596,79 @@ mod tests {
                 r#"{"type":"header_patch","patch":{"title":"N","titleSource":"user"}}"#
             ]
         );
+    }
+
+    /// 04 §2.6, 01 §5.4
+    #[test]
+    fn starring_a_header_that_cannot_be_starred_rewrites_it_first() {
+        let mut store = MemoryStore::default();
+        let mut opened = open(&format!("{}\n", HEADER.replace("\"cwd\"", "\"starred\":true,\"cwd\"")));
+        assert!(!opened.starred() && !opened.set_starred(false, &mut store));
+        assert!(opened.set_starred(true, &mut store) && !opened.set_starred(true, &mut store));
+        let capable = HEADER.replace("\"/w\"", "\"/w\",\"starredPatchVersion\":1");
+        let star = r#"{"type":"header_patch","patch":{"starred":true}}"#;
+        assert_eq!(text(&opened), format!("{capable}\n{star}\n"));
+        assert!(matches!(*opened.take_written(), [Written::Whole(_), Written::Record(_)]));
+        assert!(opened.set_starred(false, &mut store));
+        assert_eq!(text(&opened), format!("{capable}\n{star}\n{}\n", star.replace("true", "false")));
+    }
+
+    /// 04 §9.5 step 4
+    #[test]
+    fn a_move_is_a_patch_and_a_rewrite_that_folds_it_in() {
+        let mut opened = open(&format!("{HEADER}\n{ASK}\n"));
+        opened.set_cwd(Value::string("/new"), &mut MemoryStore::default());
+        assert!(matches!(*opened.take_written(), [Written::Record(_), Written::Whole(_)]));
+        assert_eq!(text(&opened), format!("{}\n{ASK}\n", HEADER.replace("/w", "/new")));
+    }
+
+    type Operation<'o> = &'o dyn Fn(&mut Opened, &mut MemoryStore);
+
+    /// 01 §8.1
+    #[test]
+    fn what_was_not_written_is_taken_back() {
+        let mut store = MemoryStore::default();
+        let value = |text: &str| Value::parse(text.as_bytes()).unwrap();
+        for file in [format!("{HEADER}\n{ASK}\n"), format!("{}\n{ASK}\n", HEADER.replace(":5", ":4"))] {
+            let operations: [Operation<'_>; 3] = [
+                &|opened, store| opened.append(value(REPLAY), store),
+                &|opened, store| assert!(opened.set_name(JsStr::from("N"), NameSource::User, store)),
+                &|opened, store| assert!(opened.set_starred(true, store)),
+            ];
+            for operate in operations {
+                let mut opened = open(&file);
+                let before = opened.before();
+                operate(&mut opened, &mut store);
+                let undone = opened.take_written();
+                assert!(!undone.is_empty());
+                opened.undo(before, undone);
+                assert_eq!((text(&opened), opened.entries().len()), (file.as_str(), 2));
+                assert!(opened.leaf().is_str("a"));
+                assert_eq!(opened.close(&mut store), format!("{HEADER}\n{ASK}\n").into_bytes());
+            }
+        }
+    }
+
+    /// 01 §8.5
+    #[test]
+    fn a_file_that_is_gone_is_made_again_as_a_whole() {
+        let mut opened = open(&format!("{HEADER}\n{ASK}\n"));
+        opened.vanished();
+        opened.append(Value::parse(REPLAY.as_bytes()).unwrap(), &mut MemoryStore::default());
+        assert!(matches!(*opened.take_written(), [Written::Whole(_)]));
+        assert_eq!(text(&opened), format!("{HEADER}\n{ASK}\n{REPLAY}\n"));
+    }
+
+    /// 01 §5.4
+    #[test]
+    fn in_a_managed_scope_what_opening_sanitised_waits_for_the_next_rewrite() {
+        let file = format!("{HEADER}\n{ASK}\n{REPLAY}\n");
+        let mut store = MemoryStore::default();
+        let bytes = file.clone().into_bytes();
+        let mut opened = open_at(Destination::Managed, bytes, &mut Seeded::new(0), &mut store, Release::V0_17).unwrap();
+        assert_eq!(text(&opened), file);
+        opened.rewrite(&mut store);
+        assert!(text(&opened).ends_with(&format!("\"message\":{SANITISED}}}\n")));
     }
 
     #[test]

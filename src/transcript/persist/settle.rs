@@ -58,6 +58,46 @@ pub fn placeholder(kind: &str, hash: &[u8]) -> JsString {
     JsString::from_wtf8(text.concat())
 }
 
+/// A reference whose blob is not there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Missing {
+    /// `imageData` or `imageUrl`.
+    pub kind: &'static str,
+    /// The name of the blob, or what stands in its place (0.15).
+    pub hash: JsString,
+}
+
+/// The first live reference of an entry whose blob the store does not have. A store that is not known misses nothing.
+pub fn first_missing(entry: &Value, store: &dyn blobs::BlobSource, release: Release) -> Option<Missing> {
+    struct Find<'a> {
+        store: &'a dyn blobs::BlobSource,
+        release: Release,
+        missing: Option<Missing>,
+    }
+    impl Reshape for Find<'_> {
+        type Context = Above;
+
+        fn enter(&mut self, value: &mut Value, key: Option<&JsString>, above: Above) -> (bool, Above) {
+            if let (Value::String(text), Some(key), None) = (&*value, key, &self.missing)
+                && let Some(hash) = blobs::reference(text.as_bytes(), self.release)
+                && let Some(resolves) = live(key, above)
+                && self.store.stored(&String::from_utf8_lossy(hash)) == Stored::Missing
+            {
+                self.missing = Some(Missing { kind: resolves.kind(), hash: JsString::from_wtf8(hash.to_vec()) });
+            }
+            (false, Above::of(value, key, above))
+        }
+
+        fn leave_changed(&mut self, _: &mut Object) {}
+    }
+    if !store.known() {
+        return None;
+    }
+    let mut find = Find { store, release, missing: None };
+    reshape(&mut entry.clone(), Above::default(), &mut find);
+    find.missing
+}
+
 struct Settle<'a> {
     store: &'a mut dyn BlobStore,
     release: Release,

@@ -1,0 +1,197 @@
+//! The atomic rewrite of a transcript in an explicit destination (spec 04 §7.4): a complete temporary file takes its name.
+
+use super::{Begin, Result, SessionStorage, StorageError, join, split};
+
+/// Milliseconds since 1970 at which snowflakes begin.
+const SNOWFLAKE_EPOCH_MS: u64 = 1_420_070_400_000;
+
+/// Names of temporary files: 16 lower-case hexadecimal digits each, of a time and a number.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Snowflakes {
+    /// Milliseconds since 1970.
+    pub now_ms: u64,
+    /// The next number, of 22 bits.
+    pub sequence: u32,
+}
+
+impl Snowflakes {
+    /// The next name.
+    pub fn name(&mut self) -> String {
+        let sequence = u64::from(self.sequence & 0x3F_FFFF);
+        self.sequence = self.sequence.wrapping_add(1);
+        format!("{:016x}", (self.now_ms.saturating_sub(SNOWFLAKE_EPOCH_MS) << 22) | sequence)
+    }
+}
+
+/// Puts `bytes` in place of the file at `path`. What stands there is never half written: a crash leaves the old file, or the
+/// new one, or, where a rename is not permitted, a backup that listing restores (spec 04 §2.2). The directory is not synced.
+///
+/// # Errors
+/// The first that the storage answers; the file is then what it was.
+pub fn rewrite(storage: &dyn SessionStorage, path: &str, bytes: &[u8], names: &mut Snowflakes) -> Result<()> {
+    let (directory, name) = split(path);
+    let temporary = join(directory, &format!(".{name}.{}.tmp", names.name()));
+    let written = storage.open_writer(&temporary, Begin::Truncate).and_then(|mut writer| {
+        let synced = writer.write_line(bytes).and_then(|()| writer.fsync());
+        // The error of writing comes first; a file that cannot be closed is not renamed either.
+        let closed = writer.close();
+        synced.and(closed)
+    });
+    if let Err(error) = written {
+        discard(storage, &temporary);
+        return Err(error);
+    }
+    let replaced = match storage.rename(&temporary, path) {
+        Err(error) if error.is("EPERM") => by_backup(storage, &temporary, path, names),
+        renamed => renamed,
+    };
+    replaced.inspect_err(|_| discard(storage, &temporary))
+}
+
+/// Where a file cannot be renamed over another: the old one is set aside, and comes back when the new one cannot take its
+/// place.
+fn by_backup(storage: &dyn SessionStorage, temporary: &str, path: &str, names: &mut Snowflakes) -> Result<()> {
+    let failed = |error: StorageError| StorageError {
+        code: error.code,
+        message: format!("Failed to replace session file after EPERM ({path}): {error}"),
+    };
+    let backup = format!("{path}.{}.bak", names.name());
+    storage.rename(path, &backup).map_err(failed)?;
+    if let Err(error) = storage.rename(temporary, path) {
+        // If this fails too the backup stays: it is what listing restores.
+        let _ = storage.rename(&backup, path);
+        return Err(failed(error));
+    }
+    discard(storage, &backup);
+    Ok(())
+}
+
+/// A temporary file or a backup that stays is residue, not an error.
+fn discard(storage: &dyn SessionStorage, path: &str) {
+    let _ = storage.unlink(path);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Memory, Removal, Snapshot, Stat, TreeNode, Writer};
+    use super::*;
+    use std::cell::RefCell;
+
+    /// 04 §7.4
+    #[test]
+    fn the_worked_snowflake() {
+        let mut names = Snowflakes { now_ms: 1_771_237_230_000, sequence: 5 };
+        assert_eq!(names.name(), "1470cb256c000005");
+        assert_eq!(names.name(), "1470cb256c000006");
+    }
+
+    /// Files in memory whose renames answer what they are told to, in turn; what was renamed is remembered.
+    struct Renames {
+        files: Memory,
+        answers: RefCell<Vec<Option<&'static str>>>,
+        renamed: RefCell<Vec<String>>,
+    }
+
+    impl SessionStorage for Renames {
+        fn rename(&self, path: &str, next: &str) -> Result<()> {
+            self.renamed.borrow_mut().push(format!("{} -> {}", split(path).1, split(next).1));
+            match self.answers.borrow_mut().pop().flatten() {
+                Some(code) => Err(StorageError::token(code)),
+                None => self.files.rename(path, next),
+            }
+        }
+        fn ensure_dir(&self, directory: &str) -> Result<()> {
+            self.files.ensure_dir(directory)
+        }
+        fn exists(&self, path: &str) -> Result<bool> {
+            self.files.exists(path)
+        }
+        fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
+            self.files.write(path, bytes)
+        }
+        fn read_snapshot(&self, path: &str) -> Result<Snapshot> {
+            self.files.read_snapshot(path)
+        }
+        fn read_range(&self, path: &str, start: u64, length: u64) -> Result<Vec<u8>> {
+            self.files.read_range(path, start, length)
+        }
+        fn stat(&self, path: &str) -> Result<Stat> {
+            self.files.stat(path)
+        }
+        fn list_files_strict(&self, directory: &str, pattern: &str) -> Result<Vec<String>> {
+            self.files.list_files_strict(directory, pattern)
+        }
+        fn rename_no_replace(&self, path: &str, next: &str) -> Result<()> {
+            self.files.rename_no_replace(path, next)
+        }
+        fn unlink(&self, path: &str) -> Result<()> {
+            self.files.unlink(path)
+        }
+        fn publish(&self, path: &str, bytes: &[u8]) -> Result<()> {
+            self.files.publish(path, bytes)
+        }
+        fn replace_exact(&self, path: &str, expected: &[u8], bytes: &[u8]) -> Result<bool> {
+            self.files.replace_exact(path, expected, bytes)
+        }
+        fn tree(&self, directory: &str) -> Result<Option<Vec<TreeNode>>> {
+            self.files.tree(directory)
+        }
+        fn remove_tree(&self, directory: &str) -> Result<Removal> {
+            self.files.remove_tree(directory)
+        }
+        fn open_writer(&self, path: &str, begin: Begin) -> Result<Writer<'_>> {
+            self.files.open_writer(path, begin)
+        }
+    }
+
+    type Left = Vec<(String, Vec<u8>)>;
+
+    /// The outcome, the renames, and the files afterwards, when renames answer `answers`, the first one first.
+    fn rewritten(answers: &[Option<&'static str>]) -> (Result<()>, Vec<String>, Left) {
+        let storage =
+            Renames { files: Memory::new(), answers: RefCell::new(answers.iter().rev().copied().collect()), renamed: RefCell::default() };
+        storage.files.write("/s/a.jsonl", b"old\n").unwrap();
+        let outcome = rewrite(&storage, "/s/a.jsonl", b"new\n", &mut Snowflakes { now_ms: SNOWFLAKE_EPOCH_MS, sequence: 1 });
+        let files = storage.files.all();
+        (outcome, storage.renamed.into_inner(), files)
+    }
+
+    #[test]
+    fn a_complete_file_takes_the_name() {
+        let (outcome, renamed, files) = rewritten(&[]);
+        assert_eq!(outcome, Ok(()));
+        assert_eq!(renamed, [".a.jsonl.0000000000000001.tmp -> a.jsonl"]);
+        assert_eq!(files, [("/s/a.jsonl".to_owned(), b"new\n".to_vec())]);
+    }
+
+    #[test]
+    fn a_rename_that_fails_leaves_the_old_file_and_no_residue() {
+        let (outcome, renamed, files) = rewritten(&[Some("EIO")]);
+        assert!(outcome.unwrap_err().is("EIO"));
+        assert_eq!(renamed.len(), 1);
+        assert_eq!(files, [("/s/a.jsonl".to_owned(), b"old\n".to_vec())]);
+    }
+
+    #[test]
+    fn where_renaming_over_a_file_is_not_permitted_the_old_one_is_set_aside() {
+        let (outcome, renamed, files) = rewritten(&[Some("EPERM")]);
+        assert_eq!(outcome, Ok(()));
+        assert_eq!(renamed[1..], ["a.jsonl -> a.jsonl.0000000000000002.bak", ".a.jsonl.0000000000000001.tmp -> a.jsonl"]);
+        assert_eq!(files, [("/s/a.jsonl".to_owned(), b"new\n".to_vec())]);
+    }
+
+    #[test]
+    fn and_comes_back_when_the_new_one_cannot_take_its_place() {
+        let (outcome, _, files) = rewritten(&[Some("EPERM"), None, Some("EIO")]);
+        let error = outcome.unwrap_err();
+        assert!(error.to_string().starts_with("Failed to replace session file after EPERM"), "{error}");
+        assert_eq!(files, [("/s/a.jsonl".to_owned(), b"old\n".to_vec())]);
+    }
+
+    #[test]
+    fn if_that_fails_too_the_backup_is_what_is_left() {
+        let (outcome, _, files) = rewritten(&[Some("EPERM"), None, Some("EIO"), Some("EIO")]);
+        assert!(outcome.is_err());
+        assert_eq!(files, [("/s/a.jsonl.0000000000000002.bak".to_owned(), b"old\n".to_vec())]);
+    }
+}

@@ -1,0 +1,369 @@
+//! A session manager over files in memory that can be made to fail.
+
+use super::content::Content;
+use super::manager::{Manager, OpError, OpenError, World};
+use super::place::Place;
+use super::storage::{Files, Memory, SessionStorage};
+use super::successor::Artifacts;
+use crate::finding::Release;
+use crate::fsys::{self, Call, Errno, Inject, Phase};
+use crate::json::{JsStr, JsString, Value};
+use crate::transcript::blobs::{BlobSink, MemoryStore, name_of};
+use crate::transcript::migrate::IdSource;
+use crate::transcript::persist::opened::NameSource;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Ids in order of creation, and one time.
+#[derive(Default)]
+pub(super) struct Counted {
+    entries: u64,
+    sessions: u64,
+}
+
+impl IdSource for Counted {
+    fn next_id(&mut self) -> JsString {
+        self.entries += 1;
+        format!("e{}", self.entries).into()
+    }
+}
+
+impl World for Counted {
+    fn session_id(&mut self) -> JsString {
+        self.sessions += 1;
+        format!("s{}", self.sessions).into()
+    }
+    fn now(&mut self) -> JsString {
+        "2026-01-01T00:00:00.000Z".into()
+    }
+}
+
+pub(super) type Tested<'s> = Manager<'s, Counted, MemoryStore>;
+
+pub(super) const FIRST: &str = "/s/2026-01-01T00-00-00-000Z_s1.jsonl";
+pub(super) const SECOND: &str = "/s/2026-01-01T00-00-00-000Z_s2.jsonl";
+
+pub(super) fn place() -> Place {
+    Place::explicit("/w", "/s", Release::V0_17)
+}
+pub(super) fn create(storage: &dyn SessionStorage) -> Tested<'_> {
+    Manager::create(Counted::default(), MemoryStore::default(), storage, place(), None).unwrap()
+}
+pub(super) fn open<'s>(storage: &'s dyn SessionStorage, path: &str) -> Result<Tested<'s>, OpenError> {
+    Manager::open(Counted::default(), MemoryStore::default(), storage, place(), path.to_owned())
+}
+pub(super) fn value(text: &str) -> Value {
+    Value::parse(text.as_bytes()).unwrap()
+}
+pub(super) fn ask(text: &str) -> Content {
+    Content::message(value(&format!(r#"{{"role":"user","content":"{text}"}}"#)))
+}
+pub(super) fn answer(text: &str) -> Content {
+    Content::message(value(&format!(r#"{{"role":"assistant","content":"{text}"}}"#)))
+}
+pub(super) fn text(storage: &dyn SessionStorage, path: &str) -> String {
+    String::from_utf8(storage.read(path).unwrap()).unwrap()
+}
+pub(super) fn lines(storage: &dyn SessionStorage, path: &str) -> usize {
+    text(storage, path).lines().count()
+}
+
+/// A conversation on disk.
+pub(super) fn talked(storage: &dyn SessionStorage) -> Tested<'_> {
+    let mut manager = create(storage);
+    manager.append(ask("q")).unwrap();
+    manager.append(answer("a")).unwrap();
+    manager
+}
+
+/// 04 §7.3
+#[test]
+fn a_session_without_an_answer_is_never_written() {
+    let storage = Memory::new();
+    let mut manager = create(&storage);
+    manager.append(ask("q")).unwrap();
+    assert!(manager.set_name(JsStr::from("N"), NameSource::User).unwrap());
+    manager.flush().unwrap();
+    assert_eq!(manager.close().0, Ok(()));
+    assert_eq!(storage.all(), []);
+}
+
+/// 04 §7.3
+#[test]
+fn the_first_answer_writes_everything_and_later_entries_are_appended() {
+    let storage = Memory::new();
+    let mut manager = create(&storage);
+    manager.set_name(JsStr::from("N"), NameSource::User).unwrap();
+    manager.append(ask("q")).unwrap();
+    manager.append(answer("a")).unwrap();
+    assert_eq!(manager.session_file(), Some(FIRST));
+    assert_eq!(lines(&storage, FIRST), 3);
+    assert!(text(&storage, FIRST).lines().next().unwrap().ends_with(r#""title":"N","titleSource":"user"}"#));
+    let before = storage.stat(FIRST).unwrap();
+    manager.append(ask("r")).unwrap();
+    assert_eq!((lines(&storage, FIRST), storage.stat(FIRST).unwrap().ino), (4, before.ino));
+    assert_eq!(storage.all().len(), 1);
+}
+
+/// 04 §7.3: ensure-on-disk
+#[test]
+fn a_draft_brings_the_session_to_disk() {
+    let storage = Memory::new();
+    let mut manager = create(&storage);
+    manager.ensure_on_disk().unwrap();
+    assert_eq!(lines(&storage, FIRST), 1);
+    manager.append(ask("q")).unwrap();
+    assert_eq!(lines(&storage, FIRST), 2);
+}
+
+/// Seeds "Persist vs in-memory"
+#[test]
+fn nothing_is_written_of_a_session_in_memory_and_it_is_not_forked() {
+    let storage = Memory::new();
+    let place = Place::nowhere("/w", Release::V0_17);
+    let mut manager = Manager::create(Counted::default(), MemoryStore::default(), &storage, place, None).unwrap();
+    manager.append(ask("q")).unwrap();
+    manager.append(answer("a")).unwrap();
+    manager.rewrite().unwrap();
+    manager.ensure_on_disk().unwrap();
+    assert!(manager.set_starred(true).unwrap());
+    assert_eq!((manager.session_file(), manager.session().entries().len()), (None, 3));
+    assert_eq!(manager.fork(), Err(OpError::plain("Cannot fork an in-memory session")));
+    assert_eq!(manager.close().0, Ok(()));
+    assert_eq!(storage.all(), []);
+}
+
+/// 04 §4.8
+#[test]
+fn opening_what_is_not_there_begins_a_session_at_that_path() {
+    let storage = Memory::new();
+    let manager = open(&storage, "/s/any name.jsonl").unwrap();
+    assert_eq!(manager.session_file(), Some("/s/any name.jsonl"));
+    assert_eq!(lines(&storage, "/s/any name.jsonl"), 1);
+}
+
+/// 04 §4.8
+#[test]
+fn what_is_malformed_or_empty_is_refused_and_not_touched() {
+    let storage = Memory::new();
+    for bytes in [&b""[..], b"{}\n", b"garbage\n"] {
+        storage.write(FIRST, bytes).unwrap();
+        let error = open(&storage, FIRST).err().unwrap();
+        assert_eq!(error.to_string(), "Could not open session: malformed");
+        assert_eq!(storage.read(FIRST).unwrap(), bytes);
+    }
+    let error = open(&storage, "/s/.staging/a.jsonl").err().unwrap();
+    assert_eq!(error.to_string(), "Staged session paths are not resumable");
+}
+
+/// 01 §6, 04 §4.8
+#[test]
+fn an_older_file_is_migrated_by_the_first_write_and_not_by_reading() {
+    let storage = Memory::new();
+    let old = "{\"type\":\"session\",\"id\":\"s\",\"timestamp\":\"t\",\"cwd\":\"/w\"}\n{\"type\":\"message\",\"timestamp\":\"t\",\"message\":{\"role\":\"user\",\"content\":\"q\"}}\n";
+    storage.write(FIRST, old.as_bytes()).unwrap();
+    let mut manager = open(&storage, FIRST).unwrap();
+    assert_eq!(text(&storage, FIRST), old);
+    manager.append(ask("r")).unwrap();
+    let new = text(&storage, FIRST);
+    assert!(new.starts_with(r#"{"type":"session","id":"s","timestamp":"t","cwd":"/w","version":5}"#), "{new}");
+    assert!(new.lines().nth(2).unwrap().contains(r#""parentId":"e1""#), "{new}");
+}
+
+/// 04 §7.3: the first failure is latched, rethrown, and ends with the session
+#[test]
+fn a_failed_append_is_taken_back_and_stays_until_another_session_is_installed() {
+    let fs = fsys::Memory::new();
+    fs.directory("/s");
+    let full = AtomicBool::new(false);
+    let failing = Inject::changing(&fs, |call: &Call<'_>| {
+        (call.op == "write" && call.phase == Phase::Before && full.load(Ordering::SeqCst)).then_some(Errno::NOSPC)
+    });
+    let storage = Files::new(&failing);
+    let mut manager = talked(&storage);
+    full.store(true, Ordering::SeqCst);
+    let error = manager.append(ask("r")).unwrap_err();
+    assert_eq!(error.class, "SessionAppendPersistenceError");
+    assert_eq!((manager.session().entries().len(), lines(&storage, FIRST)), (3, 3));
+    assert!(manager.session().leaf() == &Value::string("e2"));
+    full.store(false, Ordering::SeqCst);
+    for again in [manager.append(ask("r")).map(|_| ()), manager.rewrite(), manager.flush(), manager.set_starred(true).map(|_| ())] {
+        assert_eq!(again, Err(error.clone()));
+    }
+    assert_eq!(lines(&storage, FIRST), 3);
+    manager.new_session(None).unwrap();
+    assert_eq!(manager.check(), Ok(()));
+    manager.append(answer("b")).unwrap();
+    assert_eq!((manager.paths(), lines(&storage, SECOND)), (vec![FIRST, SECOND], 2));
+    assert_eq!(manager.close().0, Ok(()));
+}
+
+/// 01 §8.5
+#[test]
+fn a_file_that_vanished_is_written_again_as_a_whole() {
+    let storage = Memory::new();
+    let mut manager = talked(&storage);
+    storage.unlink(FIRST).unwrap();
+    manager.append(ask("r")).unwrap();
+    assert_eq!(lines(&storage, FIRST), 4);
+}
+
+/// 04 §2.6
+#[test]
+fn stars_are_records_with_a_checkpoint_before_another_patch() {
+    let storage = Memory::new();
+    let mut manager = talked(&storage);
+    assert!(manager.set_starred(true).unwrap() && !manager.set_starred(true).unwrap());
+    manager.set_name(JsStr::from("N"), NameSource::User).unwrap();
+    let patches: Vec<String> = text(&storage, FIRST).lines().skip(3).map(str::to_owned).collect();
+    let star = r#"{"type":"header_patch","patch":{"starred":true}}"#;
+    assert_eq!(patches, [star, star, r#"{"type":"header_patch","patch":{"title":"N","titleSource":"user"}}"#]);
+    let old = Place::explicit("/w", "/s", Release::V0_15);
+    let mut manager = Manager::create(Counted::default(), MemoryStore::default(), &storage, old, None).unwrap();
+    assert!(manager.set_starred(true).is_err());
+}
+
+/// 01 §4.2: `context_clear`
+#[test]
+fn clearing_the_context_begins_a_fresh_root() {
+    let storage = Memory::new();
+    let mut manager = talked(&storage);
+    manager.clear_context().unwrap();
+    manager.append(ask("r")).unwrap();
+    let written = text(&storage, FIRST);
+    assert!(written.contains(r#"{"type":"custom","customType":"context_clear","id":"e3","parentId":null"#), "{written}");
+    assert!(written.contains(r#""id":"e4","parentId":"e3""#), "{written}");
+}
+
+/// 04 §9.1, §9.3
+#[test]
+fn a_fork_has_everything_under_a_fresh_id() {
+    let storage = Memory::new();
+    let mut manager = talked(&storage);
+    manager.set_name(JsStr::from("N"), NameSource::User).unwrap();
+    manager.set_starred(true).unwrap();
+    storage.write("/s/2026-01-01T00-00-00-000Z_s1/0.bash.log", b"out").unwrap();
+    storage.write("/s/2026-01-01T00-00-00-000Z_s1/.session-memory.spill.idx", b"derived").unwrap();
+    let source = text(&storage, FIRST);
+    assert_eq!(manager.fork(), Ok(Artifacts::Taken));
+    let title = r#""title":"N","titleSource":"user""#;
+    let header = format!(
+        r#"{{"type":"session","version":5,"starredPatchVersion":1,"id":"s2",{title},"timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w","parentSession":"s1"}}"#
+    );
+    let entries: Vec<&str> = source.lines().filter(|line| line.contains("\"message\"")).collect();
+    assert_eq!(text(&storage, SECOND), format!("{header}\n{}\n", entries.join("\n")));
+    assert_eq!(text(&storage, FIRST), source);
+    assert_eq!(storage.tree("/s/2026-01-01T00-00-00-000Z_s2").unwrap().unwrap().len(), 1);
+    manager.append(ask("r")).unwrap();
+    assert_eq!((lines(&storage, SECOND), text(&storage, FIRST)), (4, source));
+}
+
+/// Seeds "Session operations"
+#[test]
+fn a_fork_waits_for_the_response_and_survives_artifacts_that_cannot_follow() {
+    let storage = Memory::new();
+    let mut manager = talked(&storage);
+    manager.set_streaming(true);
+    assert_eq!(manager.fork(), Err(OpError::plain("Cannot fork while a response is streaming")));
+    assert_eq!(manager.session_file(), Some(FIRST));
+    manager.set_streaming(false);
+    storage.write("/s/2026-01-01T00-00-00-000Z_s1/0.bash.log", b"out").unwrap();
+    storage.write("/s/2026-01-01T00-00-00-000Z_s2/taken", b"").unwrap();
+    assert!(matches!(manager.fork(), Ok(Artifacts::Left(error)) if error.is("destination_conflict")));
+    assert_eq!(lines(&storage, SECOND), 3);
+}
+
+fn fork_from<'s>(storage: &'s dyn SessionStorage, blobs: MemoryStore) -> Result<Tested<'s>, OpenError> {
+    Manager::fork_from(Counted::default(), blobs, storage, place(), "/s/x.jsonl")
+}
+
+/// 04 §9.4
+#[test]
+fn a_fork_of_a_file_reads_leniently() {
+    let storage = Memory::new();
+    let message = r#"{"type":"message","id":"m","parentId":null,"timestamp":"t","message":{"role":"user","content":"q"}}"#;
+    let unknown = r#"{"type":"other","id":"o","parentId":"m","timestamp":"t"}"#;
+    let header = r#"{"type":"session","version":5,"id":"x","timestamp":"t","cwd":"/w","title":"T"}"#;
+    storage.write("/s/x.jsonl", format!("garbage\n{header}\n{message}\nbad\n{unknown}\n").as_bytes()).unwrap();
+    let manager = fork_from(&storage, MemoryStore::default()).unwrap();
+    let forked = text(&storage, manager.session_file().unwrap());
+    assert!(forked.lines().next().unwrap().ends_with(r#""cwd":"/w","parentSession":"x","title":"T"}"#), "{forked}");
+    assert!(forked.ends_with(&format!("\n{message}\n{unknown}\n")), "{forked}");
+    for empty in ["", "garbage\n", "{}\n"] {
+        storage.write("/s/x.jsonl", empty.as_bytes()).unwrap();
+        let before = storage.all();
+        let manager = fork_from(&storage, MemoryStore::default()).unwrap();
+        assert_eq!((manager.file(), manager.session().entries()[0].member("parentSession")), (None, None));
+        assert_eq!(storage.all(), before);
+    }
+    storage.write("/s/x.jsonl", header.replace(":5", ":6").as_bytes()).unwrap();
+    assert_eq!(fork_from(&storage, MemoryStore::default()).err().unwrap().to_string(), "Unsupported session version: 6");
+    storage.unlink("/s/x.jsonl").unwrap();
+    assert!(fork_from(&storage, MemoryStore::default()).is_err());
+}
+
+/// 04 §5.7
+#[test]
+fn a_fork_of_a_file_with_a_missing_blob_fails_and_leaves_nothing() {
+    let storage = Memory::new();
+    let hash = name_of(b"abc");
+    let image = format!(r#"{{"type":"image","data":"blob:sha256:{hash}"}}"#);
+    let message =
+        format!(r#"{{"type":"message","id":"m","parentId":null,"timestamp":"t","message":{{"role":"user","content":[{image}]}}}}"#);
+    let header = r#"{"type":"session","version":5,"id":"x","timestamp":"t","cwd":"/w"}"#;
+    storage.write("/s/x.jsonl", format!("{header}\n{message}\n").as_bytes()).unwrap();
+    let before = storage.all();
+    let error = fork_from(&storage, MemoryStore::default()).err().unwrap();
+    assert_eq!(error.to_string(), format!("Missing resident imageData blob: {hash} (session x) [/s/x.jsonl]"));
+    assert!(matches!(error, OpenError::Failed(OpError { class: "ResidentBlobMissingError", .. })));
+    assert_eq!(storage.all(), before);
+    let mut blobs = MemoryStore::default();
+    blobs.put(&hash, b"abc");
+    assert!(fork_from(&storage, blobs).is_ok());
+}
+
+/// 04 §9.5
+#[test]
+fn a_move_takes_the_file_its_artifacts_and_the_workspace_along() {
+    let storage = Memory::new();
+    let mut manager = talked(&storage);
+    storage.write("/s/2026-01-01T00-00-00-000Z_s1/0.bash.log", b"out").unwrap();
+    let elsewhere = Place::explicit("/new", "/t", Release::V0_17);
+    assert_eq!(manager.move_to(elsewhere.clone()), Ok(Artifacts::Taken));
+    let moved = "/t/2026-01-01T00-00-00-000Z_s1.jsonl";
+    assert_eq!(manager.session_file(), Some(moved));
+    let paths: Vec<String> = storage.all().into_iter().map(|(path, _)| path).collect();
+    assert_eq!(paths, [moved, "/t/2026-01-01T00-00-00-000Z_s1/0.bash.log"]);
+    assert!(text(&storage, moved).starts_with(
+        r#"{"type":"session","version":5,"starredPatchVersion":1,"id":"s1","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/new"}"#
+    ));
+    assert!(!text(&storage, moved).contains("header_patch"));
+    assert_eq!(manager.move_to(elsewhere), Ok(Artifacts::None));
+    manager.append(ask("r")).unwrap();
+    assert_eq!(lines(&storage, moved), 4);
+    storage.write(FIRST, b"taken").unwrap();
+    assert_eq!(manager.move_to(place()), Err(OpError::plain("destination_conflict")));
+    assert_eq!(manager.session_file(), Some(moved));
+    manager.append(ask("s")).unwrap();
+    assert_eq!((lines(&storage, moved), text(&storage, FIRST).as_str()), (5, "taken"));
+}
+
+/// 02 §1.3, 04 §7.4
+#[test]
+fn a_managed_session_is_written_in_its_scope_and_only_over_what_it_left() {
+    let fs = fsys::Memory::new();
+    fs.directory("/w/app");
+    let storage = Files::new(&fs);
+    let place = Place::managed(&fs, "/agent", "/w/app", Release::V0_17).unwrap();
+    let mut manager = Manager::create(Counted::default(), MemoryStore::default(), &storage, place.clone(), None).unwrap();
+    manager.append(answer("a")).unwrap();
+    let path = manager.session_file().unwrap().to_owned();
+    assert!(path.starts_with("/agent/sessions/v2-"), "{path}");
+    manager.rewrite().unwrap();
+    let mut bytes = storage.read(&path).unwrap();
+    bytes.extend_from_slice(b"{}\n");
+    storage.write(&path, &bytes).unwrap();
+    assert_eq!(manager.rewrite().unwrap_err().message, "session_persistence_input_stale");
+    assert_eq!(storage.read(&path).unwrap(), bytes);
+    let legacy = Manager::open(Counted::default(), MemoryStore::default(), &storage, place, "/agent/sessions/--w-app--/s.jsonl".into());
+    assert!(legacy.err().unwrap().to_string().contains("not an authorized managed candidate"));
+}
