@@ -12,6 +12,8 @@
 mod gc_properties;
 #[path = "suites/gc.rs"]
 mod gc_suite;
+#[path = "suites/list.rs"]
+mod list_suite;
 #[path = "suites/observed_corrections.rs"]
 mod observed_corrections;
 #[path = "suites/persist.rs"]
@@ -34,7 +36,6 @@ use gjc_fsck::transcript::inspect::{self, Looked, Options, Reason, Verdict};
 use gjc_fsck::transcript::migrate::Numbered;
 use gjc_fsck::transcript::open::{self, ManagedFile, Opening, Workspace};
 use gjc_fsck::transcript::readers;
-use gjc_fsck::transcript::readers::picker;
 use std::path::Path;
 use support::place::Place;
 use support::{Case, Others, json, run, same, string};
@@ -279,75 +280,8 @@ fn gc() {
     gc_suite::run();
 }
 
-/// A session directory: what the picker shows of each file in it.
+/// A session directory: its listing, its recent list, its most recent session.
 #[test]
 fn list() {
-    run("list", |case| {
-        let shown = |listing: &Value| -> Vec<String> {
-            let mut lines: Vec<String> = listing.as_array().unwrap_or_default().iter().map(json).collect();
-            lines.sort();
-            lines
-        };
-        let want = case.expect("list").or_else(|| case.expect("list_unordered")).map(shown).ok_or("no list")?;
-        if case.expect("files_after").is_some() {
-            // Restoring orphaned backups is an act of the listing, not of the reader.
-            return Ok(());
-        }
-        let files = case.get("files").and_then(Value::as_array).ok_or("no files")?;
-        let mut got = Vec::new();
-        for file in files {
-            let name = file.member("file").and_then(string).ok_or("a file without a name")?;
-            // What the directory listing itself leaves out: dot files, links, directories, other names.
-            let skipped = name.starts_with('.') || name.contains('/') || !name.ends_with(".jsonl");
-            let bytes = match (file.member("content"), file.member("content_b64").and_then(string)) {
-                (Some(recipe), _) => support::bytes(recipe),
-                (None, Some(base64)) => data_encoding::BASE64.decode(base64.as_bytes()).map_err(|error| error.to_string())?,
-                (None, None) => continue,
-            };
-            if skipped {
-                continue;
-            }
-            let mut read_at = |buffer: &mut [u8], offset: u64| {
-                let rest = bytes.get(offset as usize..).unwrap_or_default();
-                let take = rest.len().min(buffer.len());
-                buffer[..take].copy_from_slice(&rest[..take]);
-                Ok(take)
-            };
-            let Some(info) = picker::read(bytes.len() as u64, &mut read_at, Release::V0_15) else { continue };
-            got.push((name, bytes.len(), info));
-        }
-        let mut lines: Vec<String> = Vec::new();
-        for (name, size, info) in got {
-            let mut object = gjc_fsck::json::Object::new();
-            let text = |text: &gjc_fsck::json::JsString| Value::String(text.clone());
-            object.set("path", Value::string(name));
-            object.set("id", text(&info.id));
-            object.set("cwd", text(&info.cwd));
-            if let Some(title) = &info.title {
-                object.set("title", text(title));
-            }
-            if let Some(parent) = &info.parent_session {
-                object.set("parentSessionPath", text(parent));
-            }
-            object.set("messageCount", Value::Number(info.message_count as f64));
-            object.set("messageCountIsEstimate", Value::Bool(info.message_count_is_estimate));
-            object.set("size", Value::Number(size as f64));
-            object.set("firstMessage", text(&info.first_message));
-            object.set("allMessagesText", text(&info.all_messages_text));
-            lines.push(json(&Value::Object(object)));
-        }
-        lines.sort();
-        // Times are those of the file system and of the header; they are compared by the listing's own tests.
-        let timeless = |line: &String| {
-            let mut value = Value::parse(line.as_bytes()).unwrap_or_default();
-            if let Some(object) = value.as_object_mut() {
-                object.remove("created");
-                object.remove("modified");
-            }
-            json(&value)
-        };
-        let mut want: Vec<String> = want.iter().map(timeless).collect();
-        want.sort();
-        same(&want.join("\n"), &lines.join("\n"))
-    });
+    list_suite::run();
 }

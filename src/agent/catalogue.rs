@@ -280,7 +280,7 @@ fn one_an_id(sessions: &mut [(i128, Session)]) {
 fn session(world: &World<'_>, listed: &Listed) -> Session {
     let Candidate { path, meta, provenance, session_id, .. } = &*listed.candidate;
     let shown = predict::shown(world, path.clone());
-    let begun = shown.as_ref().and_then(|shown| shown.timestamp.clone()).map(Value::String);
+    let begun = shown.as_ref().and_then(|shown| shown.info.timestamp.clone()).map(Value::String);
     let step = first_refusal(world, path, true);
     let does_not_open = step.turns_away.then(|| {
         let seen = step.evidence.first();
@@ -297,10 +297,10 @@ fn session(world: &World<'_>, listed: &Listed) -> Session {
         state: listed.state.word(),
         modified: modified(meta.mtime_ns),
         begun: begun.and_then(|timestamp| date::minute(date::time_of(Some(&timestamp)))),
-        first_message: shown.as_ref().map(|shown| shown.first_message.to_string()),
-        messages: shown.as_ref().map(|shown| shown.messages),
-        messages_is_estimate: shown.as_ref().is_some_and(|shown| shown.is_estimate),
-        title: shown.and_then(|shown| shown.title).map(|title| title.to_string()),
+        first_message: shown.as_ref().map(|shown| shown.info.first_message.to_string()),
+        messages: shown.as_ref().map(|shown| shown.info.message_count),
+        messages_is_estimate: shown.as_ref().is_some_and(|shown| shown.info.message_count_is_estimate),
+        title: shown.and_then(|shown| shown.info.title).map(|title| title.to_string()),
         shown_instead: None,
         size: meta.size,
         answer: step.answer,

@@ -610,11 +610,11 @@ impl<'w, 'a> Follow<'w, 'a> {
         };
         if let Some(rival) = self.rival(&shown) {
             let advice = "The picker shows one session an id, and this is not the one. Open it by its path (`gjc --resume PATH`); a copy needs an id of its own to be listed beside the original.";
-            let shows = format!("has the id `{}` too, and is shown instead: of two the later one", rival.id);
+            let shows = format!("has the id `{}` too, and is shown instead: of two the later one", rival.info.id);
             return Some(stops("picker", "04 §2.7", "not the one shown", vec![saw(&rival.path, shows)], advice));
         }
-        let title = shown.title.map_or_else(|| "no title".to_owned(), |title| format!("title `{title}`"));
-        let messages = match (shown.messages, shown.is_estimate) {
+        let title = shown.info.title.map_or_else(|| "no title".to_owned(), |title| format!("title `{title}`"));
+        let messages = match (shown.info.message_count, shown.info.message_count_is_estimate) {
             (1, false) => "1 message".to_owned(),
             (count, false) => format!("{count} messages"),
             (count, true) => format!("{count} or more messages"),
@@ -626,10 +626,10 @@ impl<'w, 'a> Follow<'w, 'a> {
     /// order stays unless a later one is strictly newer.
     fn rival(&self, own: &Shown) -> Option<Shown> {
         let listing = self.listing.as_ref()?;
-        let twins = listing.owned.iter().map(|listed| &listed.candidate).filter(|candidate| candidate.session_id == own.id);
+        let twins = listing.owned.iter().map(|listed| &listed.candidate).filter(|candidate| candidate.session_id == own.info.id);
         let project = predict::project_transcripts(self.world.fs, &self.world.current_dir.join(&self.scope.as_ref()?.lexical_cwd)).files;
         let paths = twins.map(|candidate| candidate.path.clone()).chain(project);
-        let alike = paths.filter_map(|path| predict::shown(self.world, path)).filter(|shown| shown.id == own.id);
+        let alike = paths.filter_map(|path| predict::shown(self.world, path)).filter(|shown| shown.info.id == own.info.id);
         let best = alike.reduce(|best, next| if best.modified_ms < next.modified_ms { next } else { best })?;
         (best.path != self.path).then_some(best)
     }

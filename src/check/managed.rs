@@ -523,7 +523,7 @@ fn readers(site: &Site<'_>, listing: &Managed, answers: &Answers<'_>, mut unlike
 /// What lists of other kinds make of a transcript that opens, where that is not what the managed listing says. `prefix` is
 /// its beginning.
 fn unlike(site: &Site<'_>, candidate: &Candidate, prefix: &[u8]) -> Vec<Finding> {
-    use crate::transcript::readers::picker;
+    use crate::transcript::readers::{picker, recent};
     let (path, size) = (&candidate.path, candidate.meta.size);
     let mut found = Vec::new();
     let file = (size > prefix.len() as u64).then(|| site.fs.open(path));
@@ -540,7 +540,7 @@ fn unlike(site: &Site<'_>, candidate: &Candidate, prefix: &[u8]) -> Vec<Finding>
         return found;
     }
     let prefix = &prefix[..prefix.len().min(picker::PREFIX)];
-    let recent = picker::recent(prefix);
+    let recent = recent::unpatched_title(prefix);
     let hidden_name = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
     let why = match (&shown, &recent) {
         (None, _) => Some("the picker skips it"),

@@ -166,6 +166,33 @@ differences! {
         known: Known::Read,
         cases: &[Case::Input("a_title_patch_behind_a_long_header")],
     }
+    /// Project transcripts are read under guard.
+    GuardedProjectReader {
+        name: "guarded_project_reader",
+        before: "A transcript below a project's `.gjc` is read like any other.",
+        after: "One with more than one hard link, or that changes while it is read, is left out of the picker.",
+        section: "04 §2.9",
+        known: Known::Read,
+        cases: &[Case::Input("a_project_transcript_with_two_links")],
+    }
+    /// The list of all sessions keeps what no scope claims.
+    SessionsOfNoScope {
+        name: "sessions_of_no_scope",
+        before: "The list of all sessions shows owned candidates only.",
+        after: "It also shows the files of workspaces whose scope cannot be resolved or listed.",
+        section: "04 §2.7",
+        known: Known::Read,
+        cases: &[Case::Input("a_session_whose_workspace_is_gone")],
+    }
+    /// The SDK says why a saved session is left out.
+    SavedSessionOmission {
+        name: "saved_session_omission",
+        before: "A saved session that is not found, or not the only one, is left out without a word.",
+        after: "`savedSessionOmission` says why.",
+        section: "04 §3.5",
+        known: Known::Read,
+        cases: &[Case::Input("a_saved_session_that_is_not_found")],
+    }
     /// A header patch can name the owner of task artifacts.
     TaskArtifactOwnerPatches {
         name: "task_artifact_owner_patches",

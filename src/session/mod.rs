@@ -1,8 +1,10 @@
 //! The reference session manager: what gjc's own does to transcripts, one operation at a time (spec 01 §4.2, §7.2, §8;
-//! spec 04 §4.8, §5.7, §6, §7, §9). Files are reached through a [`storage::SessionStorage`] only; nothing here reads a clock
-//! or draws a random number: times and ids come from a [`manager::World`].
+//! spec 04 §4.8, §5.7, §6, §7, §9). The manager reaches files through a [`storage::SessionStorage`] only; nothing here reads
+//! a clock or draws a random number: times and ids come from a [`manager::World`]. How gjc finds sessions and chooses one is
+//! in [`discovery`], which only reads.
 
 pub mod content;
+pub mod discovery;
 pub mod manager;
 pub mod place;
 pub mod script;

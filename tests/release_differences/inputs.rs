@@ -6,14 +6,17 @@ use gjc_fsck::agent::identity::{Identity, Platform};
 use gjc_fsck::agent::layout::TOMBSTONES;
 use gjc_fsck::agent::replacement_receipt::{self, FileIdentity, Receipt};
 use gjc_fsck::agent::tombstone::{self, History};
+use gjc_fsck::agent::world::World;
 use gjc_fsck::check;
 use gjc_fsck::check::run::{Run, Target};
 use gjc_fsck::corpus::clean;
 use gjc_fsck::finding::{Collected, Finding, Place, Release};
 use gjc_fsck::fsys::Memory;
+use gjc_fsck::fsys::host::Nowhere;
 use gjc_fsck::json::{JsStr, Value, stringify};
 use gjc_fsck::report::{Audit, Settings, build};
 use gjc_fsck::session::content::Content;
+use gjc_fsck::session::discovery::{Picked, picker as picker_lists, saved};
 use gjc_fsck::transcript::blobs::MemoryStore;
 use gjc_fsck::transcript::inspect;
 use gjc_fsck::transcript::migrate::Seeded;
@@ -36,6 +39,9 @@ pub const ALL: &[(&str, Answer)] = &[
     ("a_starred_session_in_the_picker", a_starred_session_in_the_picker),
     ("the_readers_of_a_transcript", the_readers_of_a_transcript),
     ("a_title_patch_behind_a_long_header", a_title_patch_behind_a_long_header),
+    ("a_project_transcript_with_two_links", a_project_transcript_with_two_links),
+    ("a_session_whose_workspace_is_gone", a_session_whose_workspace_is_gone),
+    ("a_saved_session_that_is_not_found", a_saved_session_that_is_not_found),
     ("a_patch_that_names_an_owner", a_patch_that_names_an_owner),
     ("a_reference_longer_than_a_file_name", a_reference_longer_than_a_file_name),
     ("a_reference_with_a_nul", a_reference_with_a_nul),
@@ -113,6 +119,33 @@ fn picked(text: &str, release: Release) -> Option<picker::SessionInfo> {
         Ok(taken)
     };
     picker::read(text.len() as u64, &mut read_at, release)
+}
+
+/// How many sessions a list shows of a file system with the workspace `/w` and an agent directory `/a`.
+fn listed(fs: &Memory, release: Release, list: impl FnOnce(&World<'_>) -> Picked) -> String {
+    fs.directory("/w");
+    fs.directory("/a/sessions");
+    list(&World::of_agent(fs, &Nowhere, release, 1000, "/a")).sessions.len().to_string()
+}
+
+fn a_project_transcript_with_two_links(release: Release) -> String {
+    let fs = Memory::new();
+    fs.file("/w/.gjc/s.jsonl", lines(&[HEADER]).as_bytes());
+    fs.hard_link("/w/.gjc/s.jsonl", "/elsewhere");
+    listed(&fs, release, |world| picker_lists::of_workspace(world, Path::new("/w")))
+}
+
+fn a_session_whose_workspace_is_gone(release: Release) -> String {
+    let fs = Memory::new();
+    fs.file("/a/sessions/-old/s.jsonl", lines(&[&HEADER.replace("\"cwd\":\"", "\"cwd\":\"/gone")]).as_bytes());
+    listed(&fs, release, picker_lists::of_all)
+}
+
+fn a_saved_session_that_is_not_found(release: Release) -> String {
+    let fs = Memory::new();
+    fs.directory("/w");
+    let world = World::of_agent(&fs, &Nowhere, release, 1000, "/a");
+    serde_json::to_string(&saved::saved(&world, "nobody", Path::new("/w"))).unwrap()
 }
 
 fn a_patch_that_names_an_owner(release: Release) -> String {

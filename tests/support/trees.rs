@@ -152,14 +152,14 @@ pub fn answer(tree: &Tree, ask: &Value, release: Release) -> Value {
             Err(refused) => refusal(&refused, true),
         },
         "picker" => json!({
-            "sessions": predict::picker(&world, &cwd).into_iter().map(|session| {
+            "sessions": predict::picker(&world, &cwd).sessions.into_iter().map(|session| {
                 let mut shown = Map::new();
                 shown.insert("path".into(), below(&session.path).into());
-                shown.insert("id".into(), session.id.to_string().into());
-                if let Some(title) = session.title {
+                shown.insert("id".into(), session.info.id.to_string().into());
+                if let Some(title) = session.info.title {
                     shown.insert("title".into(), title.to_string().into());
                 }
-                shown.insert("messages".into(), session.messages.into());
+                shown.insert("messages".into(), session.info.message_count.into());
                 Value::Object(shown)
             }).collect::<Vec<_>>(),
         }),

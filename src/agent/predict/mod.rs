@@ -7,19 +7,23 @@
 mod delete;
 mod migrate;
 mod open;
+mod picker;
 mod prepare;
 mod resume;
 
 pub use super::candidates::{ListError, Listing, list};
 pub use delete::{Deleted, delete};
 pub use open::{Opened, Policy, candidate_at, open, pick};
+pub use picker::{
+    PROJECT_DIRECTORIES, PROJECT_FILES, Picked, ProjectTranscripts, Shown, Skipped, picker, project_transcripts, shown, shown_from,
+};
 pub use prepare::{ReceiptStanding, judge_receipt, prepare, reconcile};
 pub use resume::{Cleanup, PendingTarget, Resumption, pending_targets};
 
 use super::binding;
 use super::security::{self, Need};
 use super::world::{Scope, World};
-use crate::fsys::{Errno, Fs, Kind};
+use crate::fsys::{Errno, Kind};
 use std::path::{Path, PathBuf};
 
 /// Where an operation stopped.
@@ -186,122 +190,4 @@ pub fn inspect(world: &World<'_>, path: &Path) -> Result<InspectedFile, &'static
     let id = loaded.and_then(|loaded| loaded.entries.first().and_then(|header| loaded.ids.text(header.id)));
     let session_id = id.map(|id| crate::json::JsString::from_wtf8(id.to_vec())).unwrap_or_default();
     Ok(InspectedFile { kind, path: looked.canonical, session_id })
-}
-
-/// One session as the picker shows it.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Shown {
-    /// The file.
-    pub path: PathBuf,
-    /// Header id.
-    pub id: crate::json::JsString,
-    /// Title, when there is one.
-    pub title: Option<crate::json::JsString>,
-    /// Text of the first prompt, else `(no messages)`.
-    pub first_message: crate::json::JsString,
-    /// Message count; of a file above 4,096 bytes only those of its beginning.
-    pub messages: u64,
-    /// True when the file is larger than what was counted.
-    pub is_estimate: bool,
-    /// Header timestamp, as it is.
-    pub timestamp: Option<crate::json::JsString>,
-    /// Modification time in milliseconds since 1970.
-    pub modified_ms: i128,
-}
-
-/// What the session picker lists for a workspace (spec 04 §2.7, §2.9): the owned candidates of the managed scope (none when
-/// it fails) merged with the project transcripts, one entry per id, the later one; later ones first.
-pub fn picker(world: &World<'_>, cwd: &Path) -> Vec<Shown> {
-    let owned = resolve(world, cwd).ok().and_then(|scope| list(world, &scope).ok());
-    let paths = owned.iter().flat_map(|listing| &listing.owned).map(|listed| listed.candidate.path.clone());
-    let mut by_id: indexmap::IndexMap<crate::json::JsString, Shown> = indexmap::IndexMap::new();
-    for path in paths.chain(project_transcripts(world.fs, &world.current_dir.join(cwd)).files) {
-        let Some(shown) = shown(world, path) else { continue };
-        match by_id.get_mut(shown.id.as_bytes()) {
-            // Only a strictly newer one replaces.
-            Some(known) if known.modified_ms < shown.modified_ms => *known = shown,
-            Some(_) => {}
-            None => _ = by_id.insert(shown.id.clone(), shown),
-        }
-    }
-    let mut all: Vec<_> = by_id.into_values().collect();
-    all.sort_by_key(|shown| std::cmp::Reverse(shown.modified_ms));
-    all
-}
-
-/// What the picker shows of one file; none when it skips the file.
-pub fn shown(world: &World<'_>, path: PathBuf) -> Option<Shown> {
-    let file = world.fs.open(&path).ok()?;
-    let read = || {
-        let meta = file.stat().ok().filter(|meta| meta.kind == Kind::File)?;
-        let read_at = &mut |buffer: &mut [u8], offset: u64| file.read_at(buffer, offset);
-        Some((meta, crate::transcript::readers::picker::read(meta.size, read_at, world.release)?))
-    };
-    let read = read();
-    // A file that cannot be closed was not read.
-    let (meta, info) = read.filter(|_| file.close().is_ok())?;
-    Some(Shown {
-        path,
-        id: info.id,
-        title: info.title,
-        first_message: info.first_message,
-        messages: info.message_count,
-        is_estimate: info.message_count_is_estimate,
-        timestamp: info.timestamp,
-        modified_ms: meta.mtime_ns.div_euclid(1_000_000),
-    })
-}
-
-/// Transcripts below `<cwd>/.gjc` (spec 04 §2.9).
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct ProjectTranscripts {
-    /// The files, sorted.
-    pub files: Vec<PathBuf>,
-    /// True when one of the limits ended the walk.
-    pub limited: bool,
-}
-
-/// Most directories that the project walk enters.
-pub const PROJECT_DIRECTORIES: usize = 4_096;
-/// Most transcripts that it takes.
-pub const PROJECT_FILES: usize = 1_000;
-
-/// Walks `<cwd>/.gjc`, which must be a real directory: names that begin with a dot and symlinks are skipped; a `*.jsonl` file
-/// counts directly in `.gjc`, in a directory `agent-session`, or below a directory `sessions`.
-pub fn project_transcripts(fs: &dyn Fs, cwd: &Path) -> ProjectTranscripts {
-    let mut found = ProjectTranscripts::default();
-    let Ok(cwd) = fs.realpath(cwd) else { return found };
-    let root = cwd.join(".gjc");
-    let mut pending = vec![(root.clone(), false)];
-    let mut entered = 0;
-    while let Some((directory, below_sessions)) = pending.pop() {
-        if entered >= PROJECT_DIRECTORIES {
-            found.limited = true;
-            break;
-        }
-        entered += 1;
-        let Ok(entries) = fs.list(&directory) else { continue };
-        let accepted = directory == root || below_sessions || directory.file_name().is_some_and(|name| name == "agent-session");
-        for entry in entries {
-            let name = entry.name.as_encoded_bytes();
-            let path = directory.join(&entry.name);
-            if name.starts_with(b".") {
-                continue;
-            }
-            match entry.kind.or_else(|| fs.lstat(&path).ok().map(|meta| meta.kind)) {
-                Some(Kind::Directory) => pending.push((path, below_sessions || name == b"sessions")),
-                Some(Kind::File) if accepted && super::layout::is_transcript_name(name) => {
-                    if found.files.len() >= PROJECT_FILES {
-                        found.limited = true;
-                        found.files.sort();
-                        return found;
-                    }
-                    found.files.push(path);
-                }
-                _ => {}
-            }
-        }
-    }
-    found.files.sort();
-    found
 }

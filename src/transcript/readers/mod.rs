@@ -7,4 +7,5 @@ pub mod first_line;
 pub mod managed;
 pub mod owner;
 pub mod picker;
+pub mod recent;
 pub mod trailing;

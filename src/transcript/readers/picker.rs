@@ -8,6 +8,7 @@ use crate::json::text::utf8_lossy;
 use crate::json::view::View;
 use crate::json::{JsString, Kind, Value};
 use crate::transcript::load::{Loader, Whole};
+use crate::transcript::throw::Throw;
 use std::io;
 
 /// Bytes of a file that the picker reads.
@@ -54,28 +55,75 @@ struct Header {
     star_capable: bool,
 }
 
-/// What the picker lists of a file of `size` bytes; none when it skips the file.
-pub fn read(size: u64, read_at: ReadAt<'_>, release: Release) -> Option<SessionInfo> {
+/// Why the picker, or the recent list, leaves a file out. Both do so silently.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Skip {
+    /// It cannot be read.
+    Unreadable,
+    /// The first 4,096 bytes hold no session header with an id.
+    NoHeader,
+    /// The header's version is not supported.
+    Version,
+    /// A record among the first 4,096 bytes makes the reader throw.
+    Throws,
+}
+
+impl Skip {
+    /// The reason, for people.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Skip::Unreadable => "it cannot be read",
+            Skip::NoHeader => "its first 4,096 bytes hold no session header with an id",
+            Skip::Version => "gjc does not know the version of its header",
+            Skip::Throws => "a record among its first 4,096 bytes makes the list throw: null, or a message without usable content",
+        }
+    }
+}
+
+/// The first [`PREFIX`] bytes as the lists decode them: leniently, a leading byte order mark dropped.
+///
+/// # Errors
+/// The file cannot be read.
+pub(super) fn prefix(read_at: ReadAt<'_>) -> io::Result<Vec<u8>> {
     let mut buffer = vec![0; PREFIX];
     let mut filled = 0;
     while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-        match read_at(rest, filled as u64).ok()? {
+        match read_at(rest, filled as u64)? {
             0 => break,
             read => filled += read,
         }
     }
     buffer.truncate(filled);
-    let decoded = utf8_lossy(&buffer);
-    let text = decoded.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&decoded);
+    Ok(decoded(&buffer))
+}
 
+/// A prefix, decoded.
+pub(super) fn decoded(bytes: &[u8]) -> Vec<u8> {
+    let text = utf8_lossy(bytes);
+    text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&text).to_vec()
+}
+
+/// What the picker lists of a file of `size` bytes; none when it skips the file.
+pub fn read(size: u64, read_at: ReadAt<'_>, release: Release) -> Option<SessionInfo> {
+    examine(size, read_at, release).ok()
+}
+
+/// The same, with the reason.
+///
+/// # Errors
+/// Why the picker skips the file.
+pub fn examine(size: u64, read_at: ReadAt<'_>, release: Release) -> Result<SessionInfo, Skip> {
+    let text = prefix(read_at).map_err(|_| Skip::Unreadable)?;
+    let text = &text[..];
     let mut loader = Loader::new(Whole, release);
     let mut lines = Lines::expecting(text, text.len() as u64);
-    while let Some(event) = lines.next().ok()? {
+    while let Some(event) = lines.next().map_err(|_| Skip::Unreadable)? {
         loader.event(&event);
     }
-    let entries = loader.finish().ok()?.entries;
+    let throws = |throw| if matches!(throw, Throw::UnsupportedVersion(_)) { Skip::Version } else { Skip::Throws };
+    let entries = loader.finish().map_err(throws)?.entries;
     let parsed = entries.first().map(|header| parsed_header(header, release));
-    let header = parsed.or_else(|| textual_header(text, release))?;
+    let header = parsed.or_else(|| textual_header(text, release)).ok_or(Skip::NoHeader)?;
     let mut info = SessionInfo {
         id: header.id,
         cwd: header.cwd.unwrap_or_default(),
@@ -87,30 +135,13 @@ pub fn read(size: u64, read_at: ReadAt<'_>, release: Release) -> Option<SessionI
         ..SessionInfo::default()
     };
     if header.version.is_some_and(|version| (4.0..=5.0).contains(&version)) {
-        let found = trailing::scan(size, read_at, header.star_capable, release).ok()?;
+        let found = trailing::scan(size, read_at, header.star_capable, release).map_err(|_| Skip::Unreadable)?;
         info.title = found.title.or(info.title);
         info.cwd = found.cwd.unwrap_or(info.cwd);
         info.starred = found.starred.unwrap_or(info.starred);
     }
-    walk(entries.get(1..).unwrap_or_default(), text, &mut info)?;
-    Some(info)
-}
-
-/// What the recent list makes of the prefix: the first value must be a header with a string id and a supported version; its
-/// own title, before patches. None when that list leaves the file out (spec 04 §2.3).
-pub fn recent(prefix: &[u8]) -> Option<Option<JsString>> {
-    let decoded = utf8_lossy(prefix.get(..PREFIX).unwrap_or(prefix));
-    let text = decoded.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&decoded);
-    let mut lines = Lines::expecting(text, text.len() as u64);
-    while let Some(event) = lines.next().ok()? {
-        if let crate::json::jsonl::Event::Value(found) = event {
-            let header = Value::from_node(found.node);
-            let is_header = header.member("type").is_some_and(|kind| kind.is_str("session")) && string(&header, "id").is_some();
-            let supported = crate::transcript::header::version(&header).is_ok();
-            return (is_header && supported).then(|| string(&header, "title"));
-        }
-    }
-    None
+    walk(entries.get(1..).unwrap_or_default(), text, &mut info).ok_or(Skip::Throws)?;
+    Ok(info)
 }
 
 fn string(value: &Value, key: &str) -> Option<JsString> {

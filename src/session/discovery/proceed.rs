@@ -1,0 +1,273 @@
+//! What `--continue` opens (spec 04 §3.3): the terminal's last session, else the first of the managed list that opens, else
+//! the most recent file of the directory, else a new session. Every candidate that is passed over has its reason.
+
+use super::breadcrumb::{self, Breadcrumb, Found, Header, How, Strict};
+use super::resume::{self, Bounded, Tail};
+use super::{is_staged, is_within, picker, recent};
+use crate::agent::predict::{self, Listing, Policy};
+use crate::agent::world::{Scope, World};
+use crate::transcript::inspect::EAGER_MAX;
+use crate::transcript::readers::bounded::BOUNDED_MAX;
+use std::path::{Path, PathBuf};
+
+/// Where sessions are looked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Destination<'a> {
+    /// The managed scope of the workspace.
+    Managed,
+    /// An explicit directory (`--session-dir`).
+    Explicit(&'a Path),
+}
+
+/// What named a candidate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// The breadcrumb of the terminal.
+    Breadcrumb,
+    /// The managed list of the workspace.
+    Listed,
+    /// The most recent file of the directory.
+    MostRecent,
+}
+
+impl Source {
+    /// `breadcrumb`, `listed` or `most_recent`.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Source::Breadcrumb => "breadcrumb",
+            Source::Listed => "listed",
+            Source::MostRecent => "most_recent",
+        }
+    }
+}
+
+/// What opening a chosen file comes to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Opening {
+    /// It is opened.
+    Opens {
+        /// The file that gjc works on from then on: a migrated copy has another name.
+        path: PathBuf,
+        /// A legacy session is copied first.
+        migrated: bool,
+        /// The last message is the assistant's (or there is none): the next move is the user's.
+        terminal: bool,
+    },
+    /// It is passed over, and the next candidate is asked.
+    PassedOver {
+        /// gjc's reason.
+        reason: &'static str,
+        /// What was found.
+        detail: String,
+    },
+    /// gjc stops with an error: no other candidate is asked.
+    Fails {
+        /// gjc's code.
+        code: &'static str,
+        /// What was found.
+        detail: String,
+    },
+}
+
+/// One candidate.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// What named it.
+    pub source: Source,
+    /// The file.
+    pub path: PathBuf,
+    /// What comes of it.
+    pub opening: Opening,
+}
+
+/// What became of the terminal's breadcrumb.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Crumb {
+    /// The terminal has no name, so none is looked for.
+    NoTerminal,
+    /// There is none.
+    Absent,
+    /// It is ignored.
+    Ignored {
+        /// What it says, when it can be read.
+        says: Option<Breadcrumb>,
+        /// Why it is ignored.
+        why: String,
+    },
+    /// It leads to a session.
+    Leads {
+        /// What it says.
+        says: Breadcrumb,
+        /// The session.
+        path: PathBuf,
+        /// How it leads there.
+        how: How,
+    },
+}
+
+/// What `--continue` does. The last step is the one that counts; when none opens and none fails, gjc begins a new session.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Proceeding {
+    /// The breadcrumb.
+    pub crumb: Crumb,
+    /// The candidates in order, up to the one that counts.
+    pub steps: Vec<Step>,
+    /// The managed scope's refusal, when it contributes nothing.
+    pub refused: Option<predict::Refused>,
+}
+
+impl Proceeding {
+    /// The step that counts; none when gjc begins a new session.
+    pub fn end(&self) -> Option<&Step> {
+        self.steps.last().filter(|step| !matches!(step.opening, Opening::PassedOver { .. }))
+    }
+}
+
+/// What `--continue` does in a workspace. `breadcrumb`: the file of the terminal's breadcrumb, when it has one. `budget`: bytes
+/// that a context may have.
+pub fn proceed(world: &World<'_>, cwd: &Path, destination: Destination<'_>, breadcrumb: Option<&Path>, budget: u64) -> Proceeding {
+    let scope = managed(world, cwd);
+    let crumb = crumb(world, cwd, breadcrumb, budget);
+    let managed = scope.as_ref().ok().filter(|_| destination == Destination::Managed);
+    let mut course = Course { world, managed, budget, steps: Vec::new() };
+    let refused = course.run(cwd, destination, &crumb);
+    Proceeding { crumb, steps: course.steps, refused }
+}
+
+/// The candidates that were asked so far.
+struct Course<'w, 'a> {
+    world: &'w World<'a>,
+    managed: Option<&'w (Scope, Listing)>,
+    budget: u64,
+    steps: Vec<Step>,
+}
+
+impl Course<'_, '_> {
+    /// Asks a candidate; true when it settles the matter.
+    fn settles(&mut self, source: Source, path: PathBuf) -> bool {
+        let opening = open(self.world, &path, self.managed, self.budget);
+        let settles = !matches!(opening, Opening::PassedOver { .. });
+        self.steps.push(Step { source, path, opening });
+        settles
+    }
+    /// Asks the candidates in order. Answers why the managed scope contributes none, when it was asked and does not.
+    fn run(&mut self, cwd: &Path, destination: Destination<'_>, crumb: &Crumb) -> Option<predict::Refused> {
+        // With an explicit destination only a session inside it counts.
+        let inside = |path: &Path| match destination {
+            Destination::Managed => true,
+            Destination::Explicit(directory) => is_within(self.world, directory, path),
+        };
+        if let Crumb::Leads { path, .. } = crumb
+            && inside(path)
+            && self.settles(Source::Breadcrumb, path.clone())
+        {
+            return None;
+        }
+        let (latest, refused) = match destination {
+            Destination::Explicit(directory) => (recent::most_recent(self.world, directory, true), None),
+            Destination::Managed => {
+                let picked = picker::of_workspace(self.world, cwd);
+                for session in picked.sessions {
+                    if self.settles(Source::Listed, session.path) {
+                        return picked.refused;
+                    }
+                }
+                let latest = self.managed.and_then(|(scope, _)| recent::most_recent(self.world, &scope.directory, false));
+                (latest, picked.refused)
+            }
+        };
+        if let Some(path) = latest {
+            self.settles(Source::MostRecent, path);
+        }
+        refused
+    }
+}
+
+fn managed(world: &World<'_>, cwd: &Path) -> Result<(Scope, Listing), predict::Refused> {
+    let scope = predict::resolve(world, cwd)?;
+    let listing = predict::list(world, &scope)?;
+    Ok((scope, listing))
+}
+
+/// Reads and follows the breadcrumb.
+fn crumb(world: &World<'_>, cwd: &Path, file: Option<&Path>, budget: u64) -> Crumb {
+    let Some(file) = file else { return Crumb::NoTerminal };
+    let ignored = |says, why: String| Crumb::Ignored { says, why };
+    let says = match breadcrumb::read(world.fs, file) {
+        Found::Absent => return Crumb::Absent,
+        Found::Unreadable(why) => return ignored(None, format!("it {why}")),
+        Found::Malformed => return ignored(None, "it has not the two lines of a breadcrumb".to_owned()),
+        Found::Breadcrumb(says) => says,
+    };
+    if !says.is_for(world, cwd) {
+        let why = format!("it speaks of another directory: {}", says.cwd);
+        return ignored(Some(says), why);
+    }
+    match breadcrumb::follow(world, &says, |path| strict(world, path, budget), |cwd| breadcrumb::owned(world, cwd)) {
+        Ok((path, how)) => Crumb::Leads { says, path, how },
+        Err(why) => ignored(Some(says), why.words()),
+    }
+}
+
+/// Strict inspection as a breadcrumb asks for it.
+fn strict(world: &World<'_>, path: &Path, budget: u64) -> Strict {
+    let inspection = resume::inspect(world, path, budget);
+    match inspection.tail {
+        Tail::Resumable(identity) | Tail::Terminal(identity) => {
+            Ok(Header { id: identity.session_id.to_string(), cwd: inspection.cwd.map(|cwd| cwd.to_string()).unwrap_or_default() })
+        }
+        Tail::Error(refused) => Err(refused.reason),
+    }
+}
+
+/// What opening a chosen file comes to. `managed`: the scope that files of the sessions root are opened through.
+pub fn open(world: &World<'_>, path: &Path, managed: Option<&(Scope, Listing)>, budget: u64) -> Opening {
+    if is_staged(path) {
+        return Opening::Fails { code: "staged", detail: "Staged session paths are not resumable".to_owned() };
+    }
+    let size = world.fs.stat(path).map_or(0, |meta| meta.size);
+    let terminal = if size > EAGER_MAX && size <= BOUNDED_MAX {
+        match resume::bounded(world, path) {
+            Ok(Bounded::Opens { continuable: true }) => false,
+            Ok(Bounded::Opens { continuable: false }) => {
+                let detail = "above 128 MiB the last message must not be the assistant's".to_owned();
+                return Opening::PassedOver { reason: "terminal", detail };
+            }
+            Ok(Bounded::Refused { token, line }) => {
+                let line = line.map_or_else(String::new, |line| format!(" at line {line}"));
+                return Opening::Fails { code: "oversized", detail: format!("{size} bytes, and the bounded scan gives up{line}: {token}") };
+            }
+            // It shrank meanwhile.
+            Ok(Bounded::NotAsked) => return Opening::PassedOver { reason: "unstable", detail: "the file changed".to_owned() },
+            Err(reason) => return refused_by_inspection(reason.token(), reason.size()),
+        }
+    } else {
+        match resume::inspect(world, path, budget).tail {
+            Tail::Resumable(_) => false,
+            Tail::Terminal(_) => true,
+            Tail::Error(refused) => return refused_by_inspection(refused.reason, refused.size),
+        }
+    };
+    let Some((scope, listing)) = managed.filter(|_| is_within(world, &world.sessions_root, path)) else {
+        return Opening::Opens { path: path.to_owned(), migrated: false, terminal };
+    };
+    let Some(listed) = listing.owned.iter().find(|listed| listed.candidate.path == path) else {
+        // Only the most recent file of a scope can be one that no listing owns: a link, or the session of another workspace.
+        return Opening::Fails { code: "unauthorized", detail: "it is not an authorized managed candidate".to_owned() };
+    };
+    match predict::open(world, scope, &listed.candidate, Policy::CopyRetain) {
+        Ok(opened) => Opening::Opens { path: opened.path, migrated: opened.migrated, terminal },
+        // A session that changed since it was listed is another one; every other error is gjc's last word.
+        Err(refused) if refused.code == "source_changed" => Opening::PassedOver { reason: "identity-mismatch", detail: refused.detail },
+        Err(refused) => Opening::Fails { code: refused.code, detail: refused.detail },
+    }
+}
+
+/// Two reasons of the inspection are thrown, the others pass the file over.
+fn refused_by_inspection(reason: &'static str, size: Option<u64>) -> Opening {
+    let detail = size.map_or_else(|| "strict inspection refuses it".to_owned(), |size| format!("{size} bytes"));
+    match reason {
+        "oversized" | "context_too_large" => Opening::Fails { code: reason, detail },
+        reason => Opening::PassedOver { reason, detail },
+    }
+}
