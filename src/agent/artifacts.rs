@@ -2,9 +2,9 @@
 //! (spec 02 §6.6, §6.5, §9.7). Reads, never follows a link, never recurses.
 
 use super::migration_receipt::ManifestEntry;
-use super::record::{NodeKind, Tree, TreeEntry};
+use super::record::{NodeKind, Tree, TreeEntry, spells};
 use crate::fsys::{Bound, Error, Fs, Kind, Meta, Refusal, capture};
-use crate::json::JsString;
+use crate::json::{JsString, Value};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -139,6 +139,13 @@ pub fn survey(fs: &dyn Fs, root: &Path) -> Result<Option<Survey>, Fault> {
         survey.items.push(Item { relative, meta });
     }
     Ok(Some(survey))
+}
+
+/// Whether a retained root that a cleanup recorded is gone, or still the recorded directory without payload (spec 02 §9.5).
+pub fn retained_root_holds(fs: &dyn Fs, path: &Path, recorded: &Value) -> bool {
+    let Ok(meta) = fs.lstat(path) else { return true };
+    let same = recorded.member("identity").is_some_and(|identity| spells(identity, "dev", meta.dev) && spells(identity, "ino", meta.ino));
+    same && survey(fs, path).ok().flatten().is_some_and(|survey| survey.bytes == 0)
 }
 
 /// SHA-256 of one file of a surveyed tree, in hex.

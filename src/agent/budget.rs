@@ -1,5 +1,12 @@
 //! One counter for everything that gjc bounds: what it counts, the limit, what is used, and where it refused.
 
+/// Bytes of one retirement receipt, written or stored (spec 03 §14, Q1, Q2).
+pub const MAX_RECEIPT_BYTES: u64 = 64 << 20;
+/// Stored bytes of one transcript's retirement history (Q4).
+pub const MAX_HISTORY_BYTES: u64 = 512 << 20;
+/// State files of one transcript (Q3), and `gc-retirement-` entries of one scope (Q5).
+pub const MAX_ENTRIES: u64 = 50_000;
+
 /// A budget. Boundaries are inclusive: exactly the limit is admitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Budget {

@@ -698,6 +698,9 @@ fn refusal(step: &'static str, section: &'static str, refused: &Refused, path: &
         }
         "unsafe_artifacts" | "artifact_capacity_exceeded" => "Mend or thin the artifact directory beside the transcript.",
         "scan_failed" => "Replace what stands there by a real directory, or move it away: until then the workspace lists nothing.",
+        "managed_gc_journal_capacity_exceeded" => {
+            "A limit is reached and nothing is damaged: see `gjc-fsck quota`. With gjc stopped, back up the scope as a whole. A copy of the transcript outside the agent directory opens by its path."
+        }
         "migration_retired" => "The session was deleted; copy the file elsewhere if you want it back.",
         "source_changed" => "An unfinished deletion names this path: copy the file elsewhere before gjc opens the workspace again.",
         _ => "See `gjc-fsck explain` for the code; nothing was changed.",

@@ -7,6 +7,7 @@ use crate::agent::locate::Part;
 use crate::finding::Difference;
 use crate::fsys::host::ThisHost;
 use crate::fsys::{Fs, Real};
+use crate::gc::inspector::{Answer, inspect};
 use crate::gc::survey::{Survey, survey};
 use crate::render::human::Layout;
 use crate::render::journals;
@@ -15,7 +16,8 @@ use std::path::{Path, PathBuf};
 /// Arguments of `gc`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Nothing is collected: the receipts are read, and what stands at the paths they name is looked at. \
-Exit status: 0 when gjc would read every journal, 4 when it refuses one, 2 when one is beyond a capacity, 8 when receipts cannot be read.")]
+Exit status: 0 when gjc would read every journal and its inspector accepts, 4 when one of them refuses, 2 when a journal is beyond a capacity, \
+8 when receipts cannot be read.")]
 pub struct Args {
     /// Agent directory or scope (default: the user's agent directory)
     #[arg(value_name = "PATH")]
@@ -53,7 +55,12 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let other = |path: &Path, from: &Path, to: &Path| path.strip_prefix(from).map_or_else(|_| path.to_owned(), |below| to.join(below));
     let recorded = |path: &Path| assumed.as_deref().map_or_else(|| path.to_owned(), |assumed| other(path, &agent, assumed));
     let here = |path: &Path| assumed.as_deref().map_or_else(|| path.to_owned(), |assumed| other(path, assumed, &agent));
-    let survey = survey(&Real, &directory, &recorded, &here, assumed.is_some()).map_err(|error| Failure::Operational(error.to_string()))?;
+    let mut survey =
+        survey(&Real, &directory, &recorded, &here, assumed.is_some()).map_err(|error| Failure::Operational(error.to_string()))?;
+    if assumed.is_none() {
+        let only = matches!(part, Some(Part::Directory { .. })).then_some(directory.as_path());
+        survey.inspection = Some(inspect(&world, only));
+    }
     let layout = Layout { colour: console.colour(), width: console.environment.width, quiet: console.options.quiet };
     let format = console.options.format;
     let out = console.out();
@@ -72,6 +79,12 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
 fn status(survey: &Survey) -> Status {
     let full = |token: &str| token == "managed_gc_journal_capacity_exceeded";
     let mut status = if survey.unread.is_empty() { Status::CLEAN } else { Status::OPERATIONAL };
+    status = match survey.inspection.as_ref().map(|inspection| &inspection.answer) {
+        Some(Answer::Refuses { message, .. }) if full(message) => status | Status::INCONCLUSIVE,
+        Some(Answer::Refuses { .. }) => status | Status::FINDINGS,
+        Some(Answer::Unknown { .. }) => status | Status::OPERATIONAL,
+        Some(Answer::Accepts) | None => status,
+    };
     for scope in &survey.scopes {
         if scope.full {
             status = status | Status::INCONCLUSIVE;

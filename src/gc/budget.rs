@@ -3,14 +3,8 @@
 
 use super::Refusal;
 
-pub use crate::agent::budget::{Budget, Exhausted};
+pub use crate::agent::budget::{Budget, Exhausted, MAX_ENTRIES, MAX_HISTORY_BYTES, MAX_RECEIPT_BYTES};
 
-/// Bytes of one receipt, written or stored (Q1, Q2).
-pub const MAX_RECEIPT_BYTES: u64 = 64 << 20;
-/// Stored bytes of one transcript's history (Q4).
-pub const MAX_HISTORY_BYTES: u64 = 512 << 20;
-/// State files of one transcript (Q3), and `gc-retirement-` entries of one scope (Q5).
-pub const MAX_ENTRIES: u64 = 50_000;
 /// Entries in all receipts directories of a profile from which the inspector's inventory may be refused (Q8). The unit
 /// table of that budget is not known: no exact verdict is claimed.
 pub const INVENTORY_AT_RISK: u64 = 6_250;

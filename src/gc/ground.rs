@@ -1,12 +1,13 @@
 //! One scope's journals with everything they are held against: the transcript of each, and what stands of its owner.
 
 use super::journal::Current;
-use super::stored::{Fault, Files, Replayed, replay};
-use super::{Journal, Progress, Refusal, Scope, Target, attempt, present};
+use super::stored::{Fault, Files, Refused, Replayed, replay};
+use super::{Journal, Key, Progress, Refusal, Scope, Target, attempt, present};
 use crate::agent::identity;
+use crate::agent::tombstone::Pending;
 use crate::agent::walk::Listing;
 use crate::fsys::Fs;
-use crate::json::{JsString, Tape};
+use crate::json::{JsString, Tape, Value, View};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -38,6 +39,35 @@ pub struct Held {
 }
 
 impl Ground<'_> {
+    /// The journal of a transcript, held against the disk; none when there is none, or gjc refuses it. Spelled as records do.
+    ///
+    /// # Errors
+    /// Its receipts cannot be read, so that nobody knows.
+    pub fn journal_of(&self, transcript: &JsString, tape: &mut Tape) -> Result<Option<Journal>, Fault> {
+        let Some(files) = Files::of(self.receipts, Key::of(transcript.as_js())) else { return Ok(None) };
+        let held = self.hold(&files, tape);
+        match held.replayed.journal {
+            Ok(journal) => Ok(Some(journal).filter(|_| held.proof.is_ok())),
+            Err(Refused { fault: fault @ (Fault::Unread(_) | Fault::Unbound), .. }) => Err(fault),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Whether the `completed` record of a deletion that took an owner along counts (§15.3): the owner's journal is at its end
+    /// and says the same, and the latest pending record of the cleanup says that the transcript was deleted. That the record's
+    /// set of members is closed is `tombstone::History::is_completed`'s.
+    ///
+    /// # Errors
+    /// The journal cannot be read.
+    pub fn completes(&self, transcript: &JsString, latest: Option<&Pending>, record: &Value, tape: &mut Tape) -> Result<bool, Fault> {
+        let deleted = latest.and_then(|latest| latest.record.member("taskArtifactOwnerTranscriptDeleted")).and_then(View::as_bool);
+        if deleted != Some(true) {
+            return Ok(false);
+        }
+        let journal = self.journal_of(transcript, tape)?;
+        Ok(journal.is_some_and(|journal| journal.completes(record, self.scope.root)))
+    }
+
     /// Reads one journal and holds it against the disk.
     pub fn hold(&self, files: &Files<'_>, tape: &mut Tape) -> Held {
         let mut absent = None;

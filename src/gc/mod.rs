@@ -1,7 +1,7 @@
 //! Retirement receipts: names, codec, owner locator and evidence, journal replay, quotas and budgets (spec 03).
 //!
 //! Values and rules; nothing is checked or printed here. Only [`stored`], [`present`], [`owners`], [`siblings`], [`ground`],
-//! [`survey`] and [`discovery`] look at the disk, through `fsys`. What gjc's codec keeps as JSON is held decoded: a receipt that repeats its
+//! [`survey`], [`discovery`] and [`inspector`] look at the disk, through `fsys`. What gjc's codec keeps as JSON is held decoded: a receipt that repeats its
 //! evidence or its continuation holds it once, because the decoder has compared them. No release before 0.17 has any of this.
 //!
 //! A reader goes this way: the names of a receipts directory into a [`stored::Inventory`] (which counts before it judges),
@@ -29,6 +29,7 @@ pub mod budget;
 pub mod continuation;
 pub mod discovery;
 pub mod ground;
+pub mod inspector;
 pub mod journal;
 pub mod names;
 pub mod outcome;

@@ -66,6 +66,18 @@ impl<'l> Inventory<'l> {
     }
 }
 
+impl<'l> Files<'l> {
+    /// The files of one transcript; none when no name begins with its key. Looked up: the names of a directory are sorted.
+    pub fn of(receipts: &'l Listing, key: Key) -> Option<Files<'l>> {
+        let prefix = key.prefix();
+        let start = receipts.objects.partition_point(|object| object.bytes() < prefix.as_bytes());
+        let ours = receipts.objects.get(start..).unwrap_or_default().iter();
+        let objects: Vec<&Object> = ours.take_while(|object| object.bytes().starts_with(prefix.as_bytes())).collect();
+        let names = Names::of(key, objects.iter().map(|object| (object.bytes(), object.meta.kind == Kind::File)));
+        (!objects.is_empty()).then_some(Files { key, names, objects })
+    }
+}
+
 impl Files<'_> {
     /// The bytes that are stored for this transcript.
     pub fn bytes(&self) -> u64 {

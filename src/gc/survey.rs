@@ -3,6 +3,7 @@
 
 use super::budget::{MAX_ENTRIES, MAX_RECEIPT_BYTES};
 use super::ground::{Ground, Held};
+use super::inspector::Inspection;
 use super::stored::{Fault, Files, Inventory, Refused};
 use super::{Budget, Name, Progress, Scope, SessionsRoot, State, Why};
 use crate::agent::binding;
@@ -33,6 +34,8 @@ pub struct Survey {
     pub looked_at: u64,
     /// Receipts directories that could not be read, and why.
     pub unread: Vec<String>,
+    /// What gjc's inspector would answer before it collects anything; null for a copy from elsewhere, of which nobody can say.
+    pub inspection: Option<Inspection>,
 }
 
 /// The journals of one scope.
@@ -85,7 +88,7 @@ pub struct Row {
     pub refused: Option<String>,
 }
 
-/// Looks at one scope directory, or at every scope of a sessions root. `recorded` says how records spell a path of this
+/// Looks at one scope directory, or at every scope of a sessions root. The inspection is the caller's. `recorded` says how records spell a path of this
 /// machine, `here` where a path that records spell lies.
 ///
 /// # Errors
@@ -106,7 +109,8 @@ pub fn survey(
         scopes.map(|object| listing.path_of(object)).collect()
     };
     let root = show(directory.as_os_str());
-    let mut survey = Survey { schema: SCHEMA, root, scopes: Vec::new(), looked_at: scopes.len() as u64, unread: Vec::new() };
+    let mut survey =
+        Survey { schema: SCHEMA, root, scopes: Vec::new(), looked_at: scopes.len() as u64, unread: Vec::new(), inspection: None };
     for scope in scopes {
         let receipts = match walk::list(fs, &scope.join(INTERNAL).join(RECEIPTS), &Limits::default()) {
             Ok(receipts) => receipts,

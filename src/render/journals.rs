@@ -5,6 +5,7 @@ use super::human::{Layout, amount};
 use super::style::{Palette, plain, wrap};
 use super::words::{count, grouped};
 use crate::finding::Severity;
+use crate::gc::inspector::{Answer, Inspection};
 use crate::gc::survey::{Row, ScopeJournals, Survey};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -29,6 +30,9 @@ pub fn text(survey: &Survey, layout: Layout) -> String {
             out.push('\n');
         }
         block(scope, &palette, width, &mut out);
+    }
+    if let Some(inspection) = &survey.inspection {
+        inspected(inspection, &palette, width, &mut out);
     }
     if !survey.unread.is_empty() {
         out.push('\n');
@@ -120,11 +124,49 @@ fn journal(row: &Row, palette: &Palette, width: usize, out: &mut String) {
     }
 }
 
+/// What the inspector would answer, and which scopes are refused beside the one that it names.
+fn inspected(inspection: &Inspection, palette: &Palette, width: usize, out: &mut String) {
+    if inspection.scopes.is_empty() && inspection.answer == Answer::Accepts {
+        return;
+    }
+    out.push('\n');
+    let mut error = |text: &str, indent: usize| {
+        let _ = writeln!(out, "{}", palette.severity(Severity::Error, &wrap(text, indent, width)));
+    };
+    match &inspection.answer {
+        Answer::Accepts => {
+            let scopes = count(inspection.scopes.len() as u64, "scope", "scopes");
+            let _ = writeln!(out, "{}", palette.faint(&wrap(&format!("gjc's inspector would accept {scopes}"), 2, width)));
+            return;
+        }
+        Answer::Unknown { path } => error(&format!("nobody can say what gjc's inspector would answer: {} was not read", plain(path)), 2),
+        Answer::Refuses { message, path } => {
+            error(&format!("✗ gjc's inspector would refuse, and nothing is collected in the whole profile: {}", plain(message)), 2);
+            let _ = writeln!(out, "  {}", palette.faint(&plain(path)));
+        }
+    }
+    let others = inspection.scopes.iter().filter(|scope| scope.answer != Answer::Accepts && scope.answer != inspection.answer);
+    for scope in others {
+        let text = match &scope.answer {
+            Answer::Refuses { message, .. } => format!("{}: refused by itself too, {}", plain(&scope.scope), plain(message)),
+            Answer::Unknown { path } => format!("{}: {} was not read", plain(&scope.scope), plain(path)),
+            Answer::Accepts => continue,
+        };
+        let _ = writeln!(out, "  {}", wrap(&text, 4, width));
+    }
+}
+
+/// The code in a message of the inspector, when it is one.
+fn code_of(message: &str) -> Option<&str> {
+    message.split([' ', ':']).next().filter(|token| crate::check::code(token).is_some())
+}
+
 fn next(survey: &Survey, palette: &Palette, width: usize, out: &mut String) {
     let rows = || survey.scopes.iter().flat_map(|scope| &scope.journals);
     let mut tokens: BTreeSet<&str> = rows().filter_map(|row| row.refused.as_deref()).collect();
     tokens.extend(survey.scopes.iter().filter(|scope| scope.full).map(|_| FULL));
     tokens.extend(survey.scopes.iter().filter(|scope| !scope.strays.is_empty()).map(|_| CORRUPT));
+    tokens.extend(survey.inspection.iter().filter_map(|inspection| inspection.answer.message()).filter_map(code_of));
     let under_way = |fits: bool| {
         let rows = rows().filter(|row| row.refused.is_none() && row.state != Some("owner_retired"));
         rows.filter(|row| row.appends_left.is_some_and(|left| (left > 0) == fits)).count() as u64
@@ -186,12 +228,20 @@ pub fn concise(survey: &Survey) -> String {
             );
         }
     }
+    if let Some(inspection) = &survey.inspection {
+        let _ = match &inspection.answer {
+            Answer::Accepts => writeln!(out, "inspector: accepts"),
+            Answer::Refuses { message, path } => writeln!(out, "inspector: refuses[{}] {}", plain(message), plain(path)),
+            Answer::Unknown { path } => writeln!(out, "inspector: unknown, {} was not read", plain(path)),
+        };
+    }
     out
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gc::inspector::OfScope;
     use crate::gc::survey::SCHEMA;
 
     fn row(state: &'static str) -> Row {
@@ -209,6 +259,13 @@ mod tests {
             appends_left: Some(49_999),
             refused: None,
         }
+    }
+    fn refused_by_the_inspector() -> Inspection {
+        let refuses = |message: &str| Answer::Refuses { message: message.into(), path: "/a/sessions/x".into() };
+        let of = |scope: &str, answer| OfScope { scope: format!("v2-{}", scope.repeat(52)), answer };
+        let lock = refuses("managed_gc_protocol_lock_invalid [locks/x.lock]");
+        let scopes = vec![of("a", Answer::Accepts), of("b", lock.clone()), of("c", refuses("managed_gc_protocol_roles_invalid"))];
+        Inspection { answer: lock, scopes }
     }
     fn survey() -> Survey {
         let pending = Row {
@@ -247,6 +304,7 @@ mod tests {
             scopes: vec![scope(&"a".repeat(52), vec![retired, pending, refused, tight]), full, stray],
             looked_at: 5,
             unread: vec!["opendir /a/x: EACCES".into()],
+            inspection: Some(refused_by_the_inspector()),
         }
     }
     fn layout(width: usize) -> Layout {
@@ -271,7 +329,8 @@ mod tests {
     }
     #[test]
     fn no_receipts_are_one_sentence() {
-        let none = Survey { schema: SCHEMA, root: "/a/sessions".into(), scopes: Vec::new(), looked_at: 1, unread: Vec::new() };
+        let none =
+            Survey { schema: SCHEMA, root: "/a/sessions".into(), scopes: Vec::new(), looked_at: 1, unread: Vec::new(), inspection: None };
         assert_eq!(text(&none, layout(80)), "no retirement receipt lies in 1 scope\n");
     }
 }

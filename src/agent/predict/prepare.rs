@@ -3,11 +3,13 @@
 
 use super::resume;
 use super::{Refused, Stage, resolve};
+use crate::agent::budget::{Budget, MAX_ENTRIES, MAX_HISTORY_BYTES, MAX_RECEIPT_BYTES};
 use crate::agent::candidates::{RECORD_CEILING, parse};
 use crate::agent::layout;
 use crate::agent::replacement_receipt::{self, NAME_LIMIT, READ_LIMIT};
 use crate::agent::residue::{self, Inode, Residue};
 use crate::agent::security::{self, Need};
+use crate::agent::walk;
 use crate::agent::world::{Scope, World};
 use crate::finding::{Difference, Release};
 use crate::fsys::{Bound, Captured, Errno, Fs, Kind, Meta, capture};
@@ -40,6 +42,7 @@ pub fn prepare(world: &World<'_>, cwd: &Path) -> Result<Scope, Refused> {
     owned("prepare:locks_directory", &internal.join(layout::LOCKS))?;
     owned("prepare:receipts_directory", &internal.join(layout::RECEIPTS))?;
     owned("prepare:tombstones_directory", &internal.join(layout::TOMBSTONES))?;
+    retirement_capacity(world, &scope)?;
     Ok(scope)
 }
 
@@ -69,6 +72,7 @@ pub(super) fn asynchronous(
     for directory in directories {
         owned_directory(world, directory).map_err(|detail| stop("binding_invalid", directory, detail))?;
     }
+    retirement_capacity(world, scope)?;
     let mut deleted = Vec::new();
     for outcome in resume::resume_all(world, scope)? {
         match outcome.result {
@@ -84,6 +88,35 @@ pub(super) fn asynchronous(
         }
     }
     Ok(deleted)
+}
+
+/// A scope whose retirement receipts are above a quota cannot be prepared (spec 03 §14.1, §16; spec 05). What shows in the
+/// directory is asked; nothing is read.
+///
+/// UNVERIFIED: the specification says that preparing reports the code, and not which of the ways to it a start of gjc goes; the
+/// reading that warns is chosen.
+fn retirement_capacity(world: &World<'_>, scope: &Scope) -> Result<(), Refused> {
+    if !Difference::Retirement.in_effect(world.release) {
+        return Ok(());
+    }
+    let path = scope.protocol(layout::RECEIPTS);
+    let Ok(receipts) = walk::list(world.fs, &path, &walk::Limits::default()) else { return Ok(()) };
+    // The names of one transcript begin alike: `gc-retirement-` and 64 digits.
+    let ours: Vec<&walk::Object> = receipts.objects.iter().filter(|object| object.bytes().starts_with(b"gc-retirement-")).collect();
+    let mut entries = Budget::new("`gc-retirement-` entries of one scope", MAX_ENTRIES);
+    let mut room = entries.charge(ours.len() as u64);
+    for journal in ours.chunk_by(|a, b| a.bytes().get(..78) == b.bytes().get(..78)) {
+        let mut history = Budget::new("stored bytes of one transcript's history", MAX_HISTORY_BYTES);
+        for object in journal {
+            let one = Budget::new("bytes of one receipt", MAX_RECEIPT_BYTES).charge(object.meta.size);
+            room = room.and(one).and(history.charge(object.meta.size));
+        }
+    }
+    room.map_err(|full| {
+        let detail =
+            format!("{} {}, and gjc goes to {}: a limit of the retirement receipts, no damage", full.asked, full.counts, full.limit);
+        Refused::new("managed_gc_journal_capacity_exceeded", detail).at(path).classified(Stage::Prepare, None)
+    })
 }
 
 /// The configured root as prepare meets it: a dangling symlink stays what it is (02a.20).

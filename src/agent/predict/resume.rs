@@ -11,13 +11,14 @@ use crate::agent::record::TranscriptIdentity;
 use crate::agent::tombstone::{
     self, CleanupState, History, Name, NotATombstone, Pending, Replay, ReplayBudget, ReplayError, Target, cleanup_name, pending_attempt,
 };
+use crate::agent::walk;
 use crate::agent::world::{Scope, World};
 use crate::finding::Difference;
 use crate::fsys::{Bound, Errno, Kind, Refusal, capture};
 use crate::json::view::View;
 use crate::json::{JsString, Value};
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -75,11 +76,7 @@ pub fn pending_targets(world: &World<'_>, scope: &Scope) -> Result<Vec<PendingTa
             histories.entry(stem).or_default().push(name);
         }
     }
-    let root = world.fs.realpath(&scope.sessions_root).unwrap_or_else(|_| scope.sessions_root.clone());
-    let within = |path: &JsString| {
-        let path = PathBuf::from(&*path.as_js().to_string_lossy());
-        normal(&deepest_real(world, &path)).starts_with(&root)
-    };
+    let within = |path: &JsString| is_within_sessions(world, path);
     let ignores_malformed = !Difference::MalformedTombstones.in_effect(world.release);
     let mut found = Vec::new();
     for name in &names {
@@ -113,6 +110,14 @@ pub fn pending_targets(world: &World<'_>, scope: &Scope) -> Result<Vec<PendingTa
         }
     }
     Ok(found)
+}
+
+/// Whether a path that a tombstone names lies in the sessions root, both as they really are; the root itself counts.
+pub fn is_within_sessions(world: &World<'_>, path: &JsString) -> bool {
+    let root = world.canonical_root(&world.sessions_root);
+    let root = world.fs.realpath(&root).unwrap_or(root);
+    let path = PathBuf::from(&*path.as_js().to_string_lossy());
+    normal(&deepest_real(world, &path)).starts_with(root)
 }
 
 /// The path with `.` and `..` taken out by text.
@@ -158,38 +163,68 @@ fn cleanup(
     if resuming_record(world, &completed).ok().flatten().is_some_and(|record| history.is_completed(&record)) {
         return Cleanup::Completed;
     }
+    match pending_history(world, &directory, related.iter().map(|name| name.as_os_str()), directory_entries, (&stem, operation), &history) {
+        Ok(all) => Cleanup::Pending(all),
+        Err(error) => Cleanup::Broken(error),
+    }
+}
+
+/// The replay of the pending records of one tombstone and target among the entries of `tombstones/` (spec 02 §9.4).
+///
+/// # Errors
+/// What gjc's replay throws.
+pub fn cleanup_history(
+    world: &World<'_>,
+    tombstones: &walk::Listing,
+    tombstone: &str,
+    target: &str,
+    history: &History<'_>,
+) -> Result<Vec<Pending>, ReplayError> {
+    let prefix = format!("{tombstone}.{target}.");
+    let start = tombstones.objects.partition_point(|object| object.bytes() < prefix.as_bytes());
+    let names = tombstones.objects.get(start..).unwrap_or_default().iter().map(|object| object.name.as_os_str());
+    let names = names.take_while(|name| name.as_bytes().starts_with(prefix.as_bytes()));
+    pending_history(world, &tombstones.path, names, tombstones.objects.len() as u64, (tombstone, target), history)
+}
+
+/// Reads and replays the pending records among `names`; none when there are none, or one cannot be read.
+fn pending_history<'n>(
+    world: &World<'_>,
+    directory: &Path,
+    names: impl Iterator<Item = &'n OsStr>,
+    directory_entries: u64,
+    (tombstone, target): (&str, &str),
+    history: &History<'_>,
+) -> Result<Vec<Pending>, ReplayError> {
     let bounded = Difference::ReplayBudget.in_effect(world.release);
     let mut budget = ReplayBudget::default();
     if bounded {
         for _ in 0..directory_entries {
-            if let Err(full) = budget.entry() {
-                return Cleanup::Broken(full);
-            }
+            budget.entry()?;
         }
     }
     let mut records = Vec::new();
-    for name in related {
-        let Some(attempt) = pending_attempt(name.as_bytes(), &stem, operation) else { continue };
+    for name in names {
+        let Some(attempt) = pending_attempt(name.as_bytes(), tombstone, target) else { continue };
         match capture(world.fs, &directory.join(name), Bound::Ceiling(RECORD_CEILING)) {
             Ok(captured) => {
-                if bounded && let Err(full) = budget.receipt(captured.meta.size) {
-                    return Cleanup::Broken(full);
+                if bounded {
+                    budget.receipt(captured.meta.size)?;
                 }
                 match parse(&captured.bytes) {
                     Some(record) => records.push((attempt, record)),
                     // Not JSON: the replay answers "none" (spec 02 §9.4).
-                    None => return Cleanup::Pending(Vec::new()),
+                    None => return Ok(Vec::new()),
                 }
             }
-            Err(Refusal::Capacity { .. }) if bounded => return Cleanup::Broken(ReplayError::Capacity),
-            Err(_) => return Cleanup::Pending(Vec::new()),
+            Err(Refusal::Capacity { .. }) if bounded => return Err(ReplayError::Capacity),
+            Err(_) => return Ok(Vec::new()),
         }
     }
-    match history.replay(records) {
-        Ok(Replay::None) => Cleanup::Pending(Vec::new()),
-        Ok(Replay::Pending(all)) => Cleanup::Pending(all),
-        Err(error) => Cleanup::Broken(error),
-    }
+    Ok(match history.replay(records)? {
+        Replay::None => Vec::new(),
+        Replay::Pending(all) => all,
+    })
 }
 
 /// What resuming every unfinished tombstone would do, in order of the file names.

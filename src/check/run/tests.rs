@@ -2,6 +2,7 @@
 
 mod cases;
 mod discovery;
+mod inspector;
 mod managed;
 mod owner;
 mod protocol;

@@ -17,7 +17,8 @@ use crate::agent::tombstone::{
 use crate::agent::walk::{Listing, Object, Scope};
 use crate::finding::{Difference, Finding, Sink};
 use crate::fsys::Kind;
-use crate::json::{JsString, Value, View};
+use crate::gc::{self, ground::Ground};
+use crate::json::{JsString, Tape, Value, View};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -81,11 +82,12 @@ pub fn check(site: &Site<'_>, scope: &Scope, sink: &mut dyn Sink) {
             Name::Foreign => foreign(site, &path, object, sink),
         }
     }
-    histories(site, tombstones, &digest, &known, &cleanups, sink);
+    let owners = Owners { site, scope, digest: &digest };
+    histories(&owners, tombstones, &known, &cleanups, sink);
     for (operation, known) in &known {
         if let Known::Tombstone(tombstone) = known {
             for target in &tombstone.targets {
-                standing(site, tombstones, &digest, operation, target, &cleanups, sink);
+                standing(&owners, tombstones, operation, target, &cleanups, sink);
             }
         }
     }
@@ -199,15 +201,44 @@ fn has_integers(value: &Value) -> bool {
         .all(|key| identity.and_then(|identity| identity.str_member(key)).is_none_or(|text| bigint(&text) != BigInt::SyntaxError))
 }
 
+/// What a deletion that takes an owner of task artifacts along is held against: the retirement journals of the scope.
+struct Owners<'a> {
+    site: &'a Site<'a>,
+    scope: &'a Scope,
+    digest: &'a str,
+}
+
+impl Owners<'_> {
+    /// Whether a `completed` record that says so is right that the owner is retired. Of what cannot be read nothing is claimed.
+    fn are_done(&self, history: &History<'_>, of: &Cleanups<'_>, record: &Value) -> bool {
+        if history.target.owner_evidence.is_none() || of.unreadable || !Difference::TombstoneOwners.in_effect(self.site.release) {
+            return true;
+        }
+        let pending = of.records.iter().filter(|record| record.state == CleanupState::Pending);
+        let pending = pending.map(|record| (Some(record.attempt), record.value.clone())).collect();
+        // A history that breaks a rule is told as that.
+        let Ok(Replay::Pending(pending)) = history.replay(pending) else { return false };
+        let site = self.site;
+        let directory = &self.scope.directory.path;
+        let (recorded, sessions) = (site.recorded(directory), site.recorded(directory.parent().unwrap_or(directory)));
+        let Ok(root) = gc::SessionsRoot::new(sessions.as_os_str().as_encoded_bytes()) else { return true };
+        let Some(receipts) = &self.scope.receipts else { return false };
+        let here = |path: &Path| site.here(path);
+        let scope = gc::Scope { digest: self.digest, directory: recorded.as_os_str().as_encoded_bytes(), root: &root };
+        let ground = Ground { fs: site.fs, receipts, scope, here: &here, is_copy: site.assumed_root.is_some() };
+        ground.completes(&history.target.path, pending.last(), record, &mut Tape::default()).unwrap_or(true)
+    }
+}
+
 /// The replay of every history.
 fn histories(
-    site: &Site<'_>,
+    owners: &Owners<'_>,
     tombstones: &Listing,
-    digest: &str,
     known: &BTreeMap<String, Known>,
     cleanups: &BTreeMap<(String, String), Cleanups<'_>>,
     sink: &mut dyn Sink,
 ) {
+    let Owners { site, digest, .. } = *owners;
     let mut longest: Option<ReplayBudget> = None;
     for ((operation, target_operation), of) in cleanups {
         let target = match known.get(operation) {
@@ -230,7 +261,7 @@ fn histories(
         };
         let spelled = site.recorded(&tombstones.path.join(format!("{operation}.json")));
         let history = History { scope: digest, tombstone_path: spelled.as_os_str().as_encoded_bytes(), target, release: site.release };
-        let budget = one_history(site, tombstones, &history, of, sink);
+        let budget = one_history(owners, tombstones, &history, of, sink);
         if longest.is_none_or(|longest| budget.work.used > longest.work.used) {
             longest = Some(budget);
         }
@@ -243,7 +274,8 @@ fn at(site: &Site<'_>, tombstones: &Listing, record: &CleanupRecord<'_>, code: &
 }
 
 /// Judges one history. Answers what its replay takes of the budget.
-fn one_history(site: &Site<'_>, tombstones: &Listing, history: &History<'_>, of: &Cleanups<'_>, sink: &mut dyn Sink) -> ReplayBudget {
+fn one_history(owners: &Owners<'_>, tombstones: &Listing, history: &History<'_>, of: &Cleanups<'_>, sink: &mut dyn Sink) -> ReplayBudget {
+    let site = owners.site;
     let of_state = |state| of.records.iter().filter(move |record| record.state == state);
     let mut replayed: Vec<Pending> = Vec::new();
     let first = of_state(CleanupState::Pending).next();
@@ -274,9 +306,11 @@ fn one_history(site: &Site<'_>, tombstones: &Listing, history: &History<'_>, of:
         let plan = replayed.iter().find(|plan| plan.attempt == record.attempt);
         // Without a plan to compare with nothing more can be said than that there is none.
         let holds = match plan {
-            Some(plan) => {
-                history.artifacts_removed(&record.value, plan, &|root, recorded| live_root_holds(site, root, recorded)).unwrap_or(false)
-            }
+            Some(plan) => history
+                .artifacts_removed(&record.value, plan, &|root, recorded| {
+                    artifacts::retained_root_holds(site.fs, &site.here(Path::new(&*root.as_js().to_string_lossy())), recorded)
+                })
+                .unwrap_or(false),
             None => replayed.is_empty() && first.is_some(),
         };
         if !holds {
@@ -285,10 +319,15 @@ fn one_history(site: &Site<'_>, tombstones: &Listing, history: &History<'_>, of:
         }
     }
     for record in of_state(CleanupState::Completed) {
-        if !history.is_completed(&record.value) {
-            let message = "The record is not exactly what completes this target (02 §9.5).".to_owned();
-            sink.push(at(site, tombstones, record, &codes::MANAGED_GC_PROTOCOL_TOMBSTONE_COMPLETION_INVALID, message));
-        }
+        let message = if !history.is_completed(&record.value) {
+            "The record is not exactly what completes this target (02 §9.5)."
+        } else if !owners.are_done(history, of, &record.value) {
+            "The record says that the session's owner of task artifacts is retired; the owner's journal, or the last pending record, \
+             does not say the same (03 §15.3)."
+        } else {
+            continue;
+        };
+        sink.push(at(site, tombstones, record, &codes::MANAGED_GC_PROTOCOL_TOMBSTONE_COMPLETION_INVALID, message.to_owned()));
     }
     budget
 }
@@ -322,29 +361,24 @@ fn room(site: &Site<'_>, tombstones: &Listing, longest: Option<ReplayBudget>, si
     }
 }
 
-fn live_root_holds(site: &Site<'_>, root: &JsString, recorded: &Value) -> bool {
-    let path = site.here(Path::new(&*root.as_js().to_string_lossy()));
-    let Ok(meta) = site.fs.lstat(&path) else { return true };
-    let same = recorded.member("identity").is_some_and(|identity| spells(identity, "dev", meta.dev) && spells(identity, "ino", meta.ino));
-    same && artifacts::survey(site.fs, &path).ok().flatten().is_some_and(|survey| survey.bytes == 0)
-}
-
 /// What stands at the path of a target, and whether its cleanup is finished.
 fn standing(
-    site: &Site<'_>,
+    owners: &Owners<'_>,
     tombstones: &Listing,
-    digest: &str,
     operation: &str,
     target: &Target,
     cleanups: &BTreeMap<(String, String), Cleanups<'_>>,
     sink: &mut dyn Sink,
 ) {
+    let Owners { site, digest, .. } = *owners;
     let tombstone = tombstones.path.join(format!("{operation}.json"));
     let spelled = site.recorded(&tombstone);
     let history = History { scope: digest, tombstone_path: spelled.as_os_str().as_encoded_bytes(), target, release: site.release };
     let of = cleanups.get(&(operation.to_owned(), target.operation()));
-    let completed =
-        of.is_some_and(|of| of.records.iter().any(|record| record.state == CleanupState::Completed && history.is_completed(&record.value)));
+    let completes = |of: &Cleanups<'_>, record: &CleanupRecord<'_>| {
+        record.state == CleanupState::Completed && history.is_completed(&record.value) && owners.are_done(&history, of, &record.value)
+    };
+    let completed = of.is_some_and(|of| of.records.iter().any(|record| completes(of, record)));
     let transcript: PathBuf = site.here(Path::new(&*target.path.as_js().to_string_lossy()));
     let related = |finding: Finding| finding.related("tombstone", site.place(&tombstone));
     if !completed {
