@@ -12,6 +12,7 @@ pub mod codes;
 pub mod console;
 pub mod context;
 pub mod demo;
+pub mod dump;
 pub mod environment;
 pub mod explain;
 pub mod gate;
@@ -87,6 +88,8 @@ pub enum Command {
     Gc(gc::Args),
     /// Show how much of each of gjc's limits is used, and what is left
     Quota(quota::Args),
+    /// Print a session as text, as gjc's /dump does
+    Dump(dump::Args),
     /// Check the prompt history, or search it as gjc does
     History(history::Args),
     /// The reference session manager
@@ -115,6 +118,7 @@ pub fn dispatch(command: &Command, console: &mut Console) -> Result<Status, Fail
         Command::Why(args) => why::run(args, console),
         Command::Gc(args) => gc::run(args, console),
         Command::Quota(args) => quota::run(args, console),
+        Command::Dump(args) => dump::run(args, console),
         Command::History(args) => history::run(args, console),
         Command::Session(args) => session::run(args, console),
         Command::Schema(args) => schema::run(args, console),

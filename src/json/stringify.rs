@@ -136,6 +136,67 @@ pub fn write<O: Out>(value: &Value, out: &mut O) {
     }
 }
 
+/// The text of `value` with each member and element on a line of its own, `indent` before it for each container that it is in:
+/// `JSON.stringify(value, null, indent)`. None when it has more than `most` bytes: a deep value has many times those of its
+/// plain text. Iterative: any depth.
+pub fn indented(value: &Value, indent: &[u8], most: usize) -> Option<Vec<u8>> {
+    /// What is left of a container.
+    enum Frame<'a> {
+        Array(slice::Iter<'a, Value>),
+        Object(Box<dyn Iterator<Item = (&'a super::string::JsString, &'a Value)> + 'a>),
+    }
+    let line = |depth: usize, out: &mut Vec<u8>| {
+        out.push(b'\n');
+        out.extend_from_slice(&indent.repeat(depth));
+    };
+    let mut out = Vec::new();
+    let mut stack: Vec<(Frame<'_>, bool)> = Vec::new();
+    let mut next = Some(value);
+    loop {
+        match next.take() {
+            Some(Value::Array(array)) if !array.as_slice().is_empty() => {
+                out.push(b'[');
+                stack.push((Frame::Array(array.as_slice().iter()), true));
+            }
+            Some(Value::Object(object)) if !object.is_empty() => {
+                out.push(b'{');
+                stack.push((Frame::Object(Box::new(Object::iter(object))), true));
+            }
+            // A scalar, or an empty container, which has no lines.
+            Some(plain) => write(plain, &mut out),
+            None => {}
+        }
+        let depth = stack.len();
+        if out.len() + depth * indent.len() > most {
+            return None;
+        }
+        let Some((frame, first)) = stack.last_mut() else { return Some(out) };
+        let (key, item) = match frame {
+            Frame::Array(items) => (None, items.next()),
+            Frame::Object(members) => members.next().map_or((None, None), |(key, member)| (Some(key), Some(member))),
+        };
+        match item {
+            Some(_) => {
+                if !std::mem::replace(first, false) {
+                    out.push(b',');
+                }
+                line(depth, &mut out);
+                if let Some(key) = key {
+                    write_string(key.as_bytes(), &mut out);
+                    out.extend_from_slice(b": ");
+                }
+                next = item;
+            }
+            None => {
+                let close = if matches!(frame, Frame::Array(_)) { b']' } else { b'}' };
+                line(depth - 1, &mut out);
+                out.push(close);
+                stack.pop();
+            }
+        }
+    }
+}
+
 /// The text of `value`. Always well-formed UTF-8: lone surrogates are escaped.
 pub fn to_text(value: &Value) -> String {
     let mut out = Vec::new();
@@ -234,6 +295,19 @@ mod tests {
             o.with("e", |out| object(out, |_| {}));
         });
         assert_eq!(String::from_utf8(out).unwrap(), r#"{"n":1,"t":"\n","f":false,"a":[1,2],"e":{}}"#);
+    }
+
+    #[test]
+    fn indented_text_has_a_line_for_each_member_and_element() {
+        let of = |text: &str| indented(&Value::parse(text.as_bytes()).unwrap(), b"\t", 100).map(|text| String::from_utf8(text).unwrap());
+        let indented = |text: &str| of(text).unwrap();
+        assert_eq!(
+            indented(r#"{"a":[1,{"b":null}],"c":{},"d":[],"e":"x"}"#),
+            "{\n\t\"a\": [\n\t\t1,\n\t\t{\n\t\t\t\"b\": null\n\t\t}\n\t],\n\t\"c\": {},\n\t\"d\": [],\n\t\"e\": \"x\"\n}"
+        );
+        assert_eq!(indented("[]"), "[]");
+        assert_eq!(indented("7"), "7");
+        assert_eq!(of(&format!("{}{}", "[".repeat(20), "]".repeat(20))), None);
     }
 
     #[test]

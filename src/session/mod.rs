@@ -5,6 +5,7 @@
 
 pub mod content;
 pub mod discovery;
+pub mod dump;
 pub mod manager;
 pub mod place;
 pub mod script;

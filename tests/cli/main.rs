@@ -7,6 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 mod check;
 mod gates;
+mod dump;
 mod history;
 mod hostile;
 mod readme;

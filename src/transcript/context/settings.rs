@@ -241,6 +241,11 @@ impl<'v> Settings<'v> {
         members
     }
 
+    /// The thinking level.
+    pub fn thinking_level(&self) -> Value {
+        self.thinking_level.cloned().unwrap_or_else(|| Value::string("off"))
+    }
+
     /// The model of the default role, if one is set or was inferred.
     pub fn default_model(&self) -> Option<&Value> {
         self.models.get(&JsString::from(DEFAULT_ROLE)).map(AsRef::as_ref)
