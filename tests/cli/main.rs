@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 mod check;
-mod gates;
 mod dump;
+mod gates;
 mod history;
 mod hostile;
 mod readme;
