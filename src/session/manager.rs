@@ -3,6 +3,7 @@
 
 use super::content::{Content, Envelope, Lineage, is_irc};
 use super::place::{Place, is_staged};
+use super::selection;
 use super::storage::{Begin, SessionStorage, Snowflakes, StorageError, Writer, join, rewrite};
 use crate::json::{JsStr, JsString, Value, View};
 use crate::transcript::blobs::BlobStore;
@@ -90,7 +91,6 @@ pub struct Manager<'s, W, B> {
     /// A response streams.
     pub(super) streaming: bool,
     /// Who this manager is, for the snapshots that it issues.
-    #[expect(dead_code, reason = "snapshots are told apart by it")]
     pub(super) issuer: Rc<()>,
 }
 
@@ -269,6 +269,19 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
         })
     }
 
+    /// Persists what the caller of a new session said of its tools (see [`selection`]); answers the ids of the entries.
+    /// `correlation` is asked for where both domains are spoken for.
+    ///
+    /// # Errors
+    /// As [`Manager::append`].
+    pub fn select_tools(
+        &mut self,
+        named: Option<&[selection::Named]>,
+        correlation: impl FnOnce() -> JsString,
+    ) -> Result<Vec<JsString>, OpError> {
+        selection::entries(named, correlation).into_iter().map(|content| self.append(content)).collect()
+    }
+
     /// Clears the context: the next entries hang under a fresh root (spec 01 §4.2).
     ///
     /// # Errors
@@ -438,12 +451,32 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
     /// # Errors
     /// The current session cannot be closed: it stays the current one.
     pub(super) fn install(&mut self, path: String, session: Opened) -> Result<(), OpError> {
-        if self.failed.is_none() {
-            self.finish()?;
-        } else {
+        match &self.failed {
+            None => self.finish()?,
             // The failure is known; the file is given back all the same.
-            let _ = close(&mut self.writer);
+            Some(_) => _ = close(&mut self.writer),
         }
+        self.replace(path, session);
+        let before = self.session.before();
+        self.persist(before)
+    }
+
+    /// Installs a session as it was. Of the current one's file nothing is written when it is the same file.
+    ///
+    /// # Errors
+    /// As [`Manager::install`].
+    pub(super) fn reinstall(&mut self, path: String, place: Place, session: Opened) -> Result<(), OpError> {
+        match &self.failed {
+            None if path == self.path => self.release_writer()?,
+            None => self.finish()?,
+            Some(_) => _ = close(&mut self.writer),
+        }
+        self.place = place;
+        self.replace(path, session);
+        Ok(())
+    }
+
+    fn replace(&mut self, path: String, session: Opened) {
         self.known = ids(&session);
         let left = std::mem::replace(&mut self.session, session);
         let left_path = std::mem::replace(&mut self.path, path);
@@ -452,8 +485,6 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
         }
         self.left.retain(|path| *path != self.path);
         self.failed = None;
-        let before = self.session.before();
-        self.persist(before)
     }
 
     /// Gives the file back, so that it can be moved; the next record opens it again.

@@ -3,14 +3,19 @@
 //! a clock or draws a random number: times and ids come from a [`manager::World`]. How gjc finds sessions and chooses one is
 //! in [`discovery`], which only reads.
 
+pub mod artifacts;
+pub mod cold;
 pub mod content;
 pub mod discovery;
 pub mod dump;
 pub mod manager;
 pub mod place;
+pub mod rollback;
 pub mod script;
+pub mod selection;
 pub mod storage;
 pub mod successor;
+pub mod switch;
 
 #[cfg(test)]
 mod tests;

@@ -155,14 +155,14 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
 }
 
 /// Refuses entries that refer to a missing blob (spec 04 §5.7).
-pub(super) fn must_have_blobs(
-    entries: &[Value],
+pub(super) fn must_have_blobs<'e>(
+    entries: impl IntoIterator<Item = &'e Value>,
     blobs: &impl BlobStore,
     place: &Place,
     session: Option<&JsString>,
     path: &str,
 ) -> Result<(), OpError> {
-    let missing = entries.iter().find_map(|entry| first_missing(entry, blobs, place.release()));
+    let missing = entries.into_iter().find_map(|entry| first_missing(entry, blobs, place.release()));
     missing.map_or(Ok(()), |missing| {
         let session = session.map(|id| format!(" (session {id})")).unwrap_or_default();
         let message = format!("Missing resident {} blob: {}{session} [{path}]", missing.kind, missing.hash);

@@ -41,6 +41,7 @@ impl NameSource {
 }
 
 /// A transcript open for writing.
+#[derive(Clone)]
 pub struct Opened {
     /// The bytes of the file now.
     file: Vec<u8>,
