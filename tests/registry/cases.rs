@@ -38,6 +38,7 @@ const AREAS: &[&str] = &[
     "tombstone",
     "owner",
     "listing",
+    "breadcrumb",
     "artifact",
     "history",
     "residue",

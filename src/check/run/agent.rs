@@ -9,9 +9,10 @@ use crate::agent::layout::{self, RECOVERY, SessionsName, sessions_name};
 use crate::agent::locate::Location;
 use crate::agent::walk::{self, Listing, Object};
 use crate::check::blob::store;
+use crate::check::breadcrumb;
 use crate::check::residue::{self, Place};
 use crate::check::{history, listing as listing_area, operational, owner, scope, security, tombstone};
-use crate::finding::{Code, Finding, Sink};
+use crate::finding::{Code, Collected, Finding, Sink};
 use crate::fsys::{Errno, Kind};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,6 +41,7 @@ pub fn check(work: &Work<'_>, location: &Location, agent: &Listing) -> Part {
     unlisted(site, &mut part);
     owners(site, &mut part);
     parents(site, &mut part);
+    breadcrumbs(site, location, &mut part);
     let tasks = std::mem::take(&mut part.tasks);
     let transcripts = tasks.iter().filter(|task| task.work != TaskWork::References).flat_map(|task| task.files.paths());
     residue::caches(site, &location.cache, transcripts, site.host, &mut part);
@@ -176,6 +178,13 @@ pub fn unlisted(site: &Site<'_>, part: &mut Part) {
         scope::directory_name(site, path, workspaces.get(&site.name(path)).unwrap_or(&BTreeSet::new()), &mut found);
     }
     part.absorb(found);
+}
+
+/// The last sessions of terminals: judged when it is known what each transcript is.
+fn breadcrumbs(site: &Site<'_>, location: &Location, part: &mut Part) {
+    let mut found = Collected::default();
+    breadcrumb::check(site, &location.terminal_sessions(), &location.sessions(), &part.outcomes, &mut found);
+    part.findings.append(&mut found.findings);
 }
 
 /// Transcripts that lie where no managed listing looks; they are checked all the same.

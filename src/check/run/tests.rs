@@ -1,5 +1,6 @@
 //! A clean agent directory, and one fault at a time: each test names the fault, the exact findings, and near misses.
 
+mod breadcrumbs;
 mod cases;
 mod discovery;
 mod inspector;

@@ -8,7 +8,10 @@ use crate::agent::predict;
 use crate::agent::world::World;
 use crate::fsys::{Bound, Fs, Refusal, capture};
 use crate::json::text::{trim, utf8_lossy};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// Bytes of a breadcrumb that are read: two paths are shorter.
 const CEILING: u64 = 1 << 20;
@@ -116,21 +119,35 @@ pub struct Header {
 /// What strict inspection answers of the transcript that a breadcrumb names: its header, or gjc's reason.
 pub type Strict = Result<Header, &'static str>;
 
-/// An owned candidate of a scope, as far as a breadcrumb asks.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// The owned candidates of a workspace, by what a breadcrumb asks of them.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Owned {
-    /// The file.
-    pub path: PathBuf,
-    /// Its header id.
-    pub id: String,
+    paths: BTreeSet<PathBuf>,
+    /// The first of each session id.
+    by_id: BTreeMap<String, PathBuf>,
+    /// The first of each file name, and how many have it.
+    by_name: BTreeMap<OsString, (PathBuf, usize)>,
 }
 
-/// The owned candidates of a workspace; none when its scope does not resolve or does not list completely.
-pub fn owned(world: &World<'_>, cwd: &Path) -> Option<Vec<Owned>> {
-    let scope = predict::resolve(world, cwd).ok()?;
-    let listing = predict::list(world, &scope).ok()?;
-    let candidates = listing.owned.iter().map(|listed| &listed.candidate).filter(|candidate| !is_staged(&candidate.path));
-    Some(candidates.map(|candidate| Owned { path: candidate.path.clone(), id: candidate.session_id.to_string() }).collect())
+impl Owned {
+    /// Adds a candidate behind the others.
+    pub fn add(&mut self, path: PathBuf, id: &str) {
+        self.by_id.entry(id.to_owned()).or_insert_with(|| path.clone());
+        let name = path.file_name().unwrap_or_default().to_owned();
+        self.by_name.entry(name).and_modify(|(_, count)| *count += 1).or_insert_with(|| (path.clone(), 1));
+        self.paths.insert(path);
+    }
+    /// The owned candidates of a workspace, in the order of its listing; none when its scope does not resolve or does not
+    /// list completely.
+    pub fn of_workspace(world: &World<'_>, cwd: &Path) -> Option<Rc<Self>> {
+        let scope = predict::resolve(world, cwd).ok()?;
+        let listing = predict::list(world, &scope).ok()?;
+        let mut owned = Owned::default();
+        for candidate in listing.owned.iter().map(|listed| &listed.candidate).filter(|candidate| !is_staged(&candidate.path)) {
+            owned.add(candidate.path.clone(), &candidate.session_id.to_string());
+        }
+        Some(Rc::new(owned))
+    }
 }
 
 /// How a breadcrumb leads to a session.
@@ -205,7 +222,7 @@ pub fn follow(
     world: &World<'_>,
     crumb: &Breadcrumb,
     strict: impl FnOnce(&Path) -> Strict,
-    owned: impl FnOnce(&Path) -> Option<Vec<Owned>>,
+    owned: impl FnOnce(&Path) -> Option<Rc<Owned>>,
 ) -> Result<(PathBuf, How), Ignored> {
     let file = crumb.path(world);
     if is_staged(&file) {
@@ -215,10 +232,9 @@ pub fn follow(
         Ok(header) => header,
         Err("missing") => {
             let candidates = owned(Path::new(&crumb.cwd)).unwrap_or_default();
-            let mut alike = candidates.into_iter().filter(|candidate| candidate.path.file_name() == file.file_name());
-            return match (alike.next(), alike.count()) {
-                (Some(only), 0) => Ok((only.path, How::SameName)),
-                (first, more) => Err(Ignored::Gone { alike: more + usize::from(first.is_some()) }),
+            return match file.file_name().and_then(|name| candidates.by_name.get(name)) {
+                Some((only, 1)) => Ok((only.clone(), How::SameName)),
+                alike => Err(Ignored::Gone { alike: alike.map_or(0, |(_, count)| *count) }),
             };
         }
         Err(reason) => return Err(Ignored::Refused(reason)),
@@ -227,11 +243,11 @@ pub fn follow(
         return Err(Ignored::OtherWorkspace(header.cwd));
     }
     let candidates = owned(Path::new(&header.cwd)).ok_or(Ignored::NoScope)?;
-    if let Some(exact) = candidates.iter().find(|candidate| candidate.path == file) {
-        return Ok((exact.path.clone(), How::Exact));
+    if candidates.paths.contains(&file) {
+        return Ok((file, How::Exact));
     }
-    if let Some(same) = candidates.into_iter().find(|candidate| candidate.id == header.id) {
-        return Ok((same.path, How::SameId));
+    if let Some(same) = candidates.by_id.get(&header.id) {
+        return Ok((same.clone(), How::SameId));
     }
     if is_within(world, &world.sessions_root, &file) { Err(Ignored::NotOwned) } else { Ok((file, How::Explicit)) }
 }
@@ -306,7 +322,11 @@ mod tests {
         fs.directory("/w");
         let world = World::of_agent(&fs, &Nowhere, Release::default(), 1000, "/a");
         let crumb = Breadcrumb { cwd: "/w".into(), file: file.into() };
-        let owned = owned.map(|all| all.iter().map(|(path, id)| Owned { path: path.into(), id: (*id).to_owned() }).collect());
+        let owned = owned.map(|all| {
+            let mut owned = Owned::default();
+            all.iter().for_each(|(path, id)| owned.add(path.into(), id));
+            Rc::new(owned)
+        });
         follow(&world, &crumb, |_| strict, |_| owned).map(|(path, how)| (path.display().to_string(), how))
     }
     fn header() -> Strict {

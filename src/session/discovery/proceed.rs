@@ -1,7 +1,7 @@
 //! What `--continue` opens (spec 04 §3.3): the terminal's last session, else the first of the managed list that opens, else
 //! the most recent file of the directory, else a new session. Every candidate that is passed over has its reason.
 
-use super::breadcrumb::{self, Breadcrumb, Found, Header, How, Strict};
+use super::breadcrumb::{self, Breadcrumb, Found, Header, How, Owned, Strict};
 use super::resume::{self, Bounded, Tail};
 use super::{is_staged, is_within, picker, recent};
 use crate::agent::predict::{self, Listing, Policy};
@@ -203,7 +203,7 @@ fn crumb(world: &World<'_>, cwd: &Path, file: Option<&Path>, budget: u64) -> Cru
         let why = format!("it speaks of another directory: {}", says.cwd);
         return ignored(Some(says), why);
     }
-    match breadcrumb::follow(world, &says, |path| strict(world, path, budget), |cwd| breadcrumb::owned(world, cwd)) {
+    match breadcrumb::follow(world, &says, |path| strict(world, path, budget), |cwd| Owned::of_workspace(world, cwd)) {
         Ok((path, how)) => Crumb::Leads { says, path, how },
         Err(why) => ignored(Some(says), why.words()),
     }
