@@ -6,12 +6,12 @@ use super::identity::{Identity, NoIdentity};
 use super::layout;
 use super::legacy;
 use super::migration_receipt::{self, Clause, Evidence, Side};
-use super::record::TranscriptIdentity;
+use super::record::{NodeKind, TranscriptIdentity, TreeEntry};
 use super::tombstone;
 pub use super::tombstone::Provenance;
 use super::world::{Scope, World};
 use crate::finding::{Difference, Release};
-use crate::fsys::{Bound, Captured, Errno, Error, Fs, Kind, Meta, Refusal, Watched, capture};
+use crate::fsys::{Bound, Captured, Errno, Error, Fs, Kind, Meta, Refusal, Watched, capture, closing};
 use crate::json::view::View;
 use crate::json::{JsString, Value};
 use rayon::prelude::*;
@@ -691,15 +691,41 @@ pub fn placeholder_holds(fs: &dyn Fs, directory: &Path, placeholder: &Value) -> 
     if path.parent() != Some(directory) {
         return Ok(false);
     }
+    let facts = placeholder_facts(fs, directory, &path)?;
+    Ok(facts.is_some_and(|facts| super::placeholder::holds(placeholder, &facts)))
+}
+
+/// What the disk says of a placeholder directory; none when nothing stands there. Its emptiness is shown by opening it without
+/// following a link and stopping at the first child (spec 03 §18): what is in it is neither counted nor read.
+pub fn placeholder_facts(fs: &dyn Fs, directory: &Path, path: &Path) -> Result<Option<super::placeholder::Facts>, Error> {
     let parent = fs.lstat(directory)?;
-    let live = artifacts::survey(fs, &path).ok().flatten().and_then(|survey| artifacts::snapshot(fs, &survey).ok());
-    let facts = super::placeholder::Facts {
-        in_place: true,
-        parent: (parent.dev, parent.ino),
-        empty: live.as_ref().is_some_and(|live| live.entries.len() == 1),
-        root: live.and_then(|live| live.entries.into_iter().next()),
+    let facts =
+        |root, empty| super::placeholder::Facts { in_place: path.parent() == Some(directory), parent: parent.object(), root, empty };
+    let opened = match fs.open_dir(path) {
+        Ok(opened) => opened,
+        Err(error) if error.errno == Errno::NOENT => return Ok(None),
+        Err(error) if matches!(error.errno, Errno::LOOP | Errno::NOTDIR) => return Ok(Some(facts(None, false))),
+        Err(error) => return Err(error),
     };
-    Ok(super::placeholder::holds(placeholder, &facts))
+    let read = || {
+        let meta = opened.stat()?;
+        let empty = opened.entries()?.next().transpose()?.is_none();
+        Ok((meta, empty))
+    };
+    let outcome = read();
+    let (meta, empty) = closing(outcome, || opened.close())?;
+    let root = TreeEntry {
+        relative_path: JsString::default(),
+        kind: NodeKind::Directory,
+        dev: meta.dev,
+        ino: meta.ino,
+        nlink: meta.nlink,
+        size: meta.size,
+        mtime_ns: meta.mtime_ns,
+        ctime_ns: meta.ctime_ns,
+        sha256: None,
+    };
+    Ok(Some(facts(Some(root), empty)))
 }
 
 /// Whether every manifest entry exists below `root` (spec 02 §7.2.7): extra entries are fine, bounds apply, a missing

@@ -26,18 +26,21 @@ pub struct Facts {
 /// Whether a recorded `sourceArtifactCleanup` still holds: the same real directory in the same parent, empty, of the same
 /// size and time, and recorded as a tree of exactly its root, equal in every field.
 pub fn holds(cleanup: &Value, facts: &Facts) -> bool {
-    let (Some(identity), Some(tree), Some(root)) = (cleanup.member("identity"), cleanup.member("tree"), &facts.root) else { return false };
+    let (Some(tree), Some(root)) = (cleanup.member("tree"), &facts.root) else { return false };
+    facts.in_place && facts.empty && is_recorded(cleanup, facts) && is_tree_of(tree, root)
+}
+
+/// Whether the directory is the recorded one, of the recorded size and time and in the recorded parent.
+pub fn is_recorded(cleanup: &Value, facts: &Facts) -> bool {
+    let (Some(identity), Some(root)) = (cleanup.member("identity"), &facts.root) else { return false };
     let (parent_dev, parent_ino) = facts.parent;
-    facts.in_place
-        && facts.empty
-        && root.kind == NodeKind::Directory
+    root.kind == NodeKind::Directory
         && spells(identity, "dev", root.dev)
         && spells(identity, "ino", root.ino)
         && spells(identity, "size", root.size)
         && spells(identity, "mtimeNs", root.mtime_ns)
         && spells(identity, "parentDev", parent_dev)
         && spells(identity, "parentIno", parent_ino)
-        && is_tree_of(tree, root)
 }
 
 /// A recorded tree whose only entry is this root.

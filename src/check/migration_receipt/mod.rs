@@ -6,6 +6,7 @@ pub mod codes;
 use super::record::{self, Record};
 use super::retirement_receipt::codes as retirement;
 use super::run::Site;
+use crate::agent;
 use crate::agent::artifacts;
 use crate::agent::candidates::{self, Candidate, Provenance};
 use crate::agent::migration_receipt::{self as receipt, Clause, Name, State};
@@ -43,12 +44,17 @@ pub fn check(site: &Site<'_>, scope: &Scope, rebound: bool, sink: &mut dyn Sink)
                 Record::Unread => {}
                 Record::NotJson => no_object(site, &path, "it is not JSON", sink),
                 Record::TooLarge(size) => invalid(site, &path, &format!("it has {size} bytes and was not read"), sink),
-                Record::Json(record) => committed(site, &path, &record, &digest, rebound, sink),
+                Record::Json(record) => {
+                    placeholder(site, &path, &record, rebound, sink);
+                    committed(site, &path, &record, &digest, rebound, sink);
+                }
             },
             Name::Migration { state, .. } => {
                 incomplete(format!("A migration stopped after the step `{}`.", state.word()), sink);
                 if state == State::Prepared {
                     prepared(site, &path, sink);
+                } else if let Ok(Some(record)) = candidates::read_record(site.fs, &path) {
+                    placeholder(site, &path, &record, rebound, sink);
                 }
             }
         }
@@ -140,6 +146,28 @@ fn matches(site: &Site<'_>, path: &Path, digest: &str, source: &Path, destinatio
     candidates::matches(site.fs, digest, path, &source, &destination)?;
     let operation = source.identity(site.fs).map_err(|_| Clause::Lineage)?.operation();
     Ok(path.file_name().is_some_and(|name| *name == *State::Committed.file_name(&operation)))
+}
+
+/// The empty directory that an exchange left in the place of the artifacts, when the receipt records one: what is in it would
+/// be swept with it, and what is not it is no placeholder.
+fn placeholder(site: &Site<'_>, receipt: &Path, record: &Value, rebound: bool, sink: &mut dyn Sink) {
+    let Some(cleanup) = record.member("sourceArtifactCleanup").filter(|cleanup| receipt::is_placeholder(cleanup)) else { return };
+    let Some(Value::String(recorded)) = cleanup.member("retainedPath") else { return };
+    let path = site.here(Path::new(&*recorded.as_js().to_string_lossy()));
+    // Nothing is claimed of what cannot be looked at; that it is gone is the receipt's affair.
+    let Some(Ok(Some(facts))) = path.parent().map(|parent| candidates::placeholder_facts(site.fs, parent, &path)) else { return };
+    let copied = rebound || site.assumed_root.is_some();
+    let why = match &facts.root {
+        None => "no directory stands there",
+        Some(_) if !facts.empty => "it holds something",
+        Some(_) if !copied && !agent::placeholder::is_recorded(cleanup, &facts) => {
+            "it is another directory than the recorded one, or was changed"
+        }
+        Some(_) => return,
+    };
+    let message = format!("The placeholder of a migration is no longer the empty directory that its receipt records: {why}.");
+    let finding = Finding::new(&retirement::EXCHANGE_PLACEHOLDER_NOT_EMPTY, site.place(&path), message);
+    sink.push(finding.related("receipt", site.place(receipt)));
 }
 
 /// A `.prepared` receipt blocks its migration for ever when the artifact tree that it records is not the present one.

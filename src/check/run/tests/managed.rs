@@ -5,7 +5,7 @@ use super::*;
 use crate::agent::candidates::{Provenance, look, path_text};
 use crate::agent::legacy::Surroundings;
 use crate::agent::lock::Lock;
-use crate::agent::migration_receipt::{DirectoryIdentity, ManifestEntry, Party, Quarantine, Receipt, State};
+use crate::agent::migration_receipt::{DirectoryIdentity, ManifestEntry, Party, Placeholder, Quarantine, Receipt, State};
 use crate::agent::record::{NodeKind, TranscriptIdentity, Tree as Recorded, TreeEntry};
 use crate::agent::replacement_receipt as replacement;
 use crate::agent::residue::Inode;
@@ -260,6 +260,86 @@ fn prepared_with(ctime_off: i128) -> Vec<String> {
         prepared.1.quarantine = Some(quarantine(t, ctime_off));
         put_receipt(t, prepared);
     })
+}
+const PLACEHOLDER: &str = "/a/sessions/--ws--/.gjc-exact-unlink-placeholder-1-1";
+
+/// A migrated pair whose receipt, of this state, records an exchange placeholder; after `change`, the findings at it.
+fn placeholder_after(state: State, change: impl FnOnce(&Tree)) -> (Vec<String>, Vec<String>) {
+    let tree = Tree::new();
+    legacy(&tree);
+    let root = format!("{LEGACY}/2026-01-01T00-00-00-000Z_s1");
+    tree.fs.directory(&root);
+    tree.fs.directory(PLACEHOLDER);
+    let mut recorded = receipt(&tree, state);
+    let parent = tree.fs.lstat(Path::new(LEGACY)).unwrap();
+    let moved = quarantine(&tree, 0);
+    tree.fs.remove(&root);
+    let meta = tree.fs.lstat(Path::new(PLACEHOLDER)).unwrap();
+    let entry = TreeEntry {
+        dev: meta.dev,
+        ino: meta.ino,
+        nlink: meta.nlink,
+        size: meta.size,
+        mtime_ns: meta.mtime_ns,
+        ctime_ns: meta.ctime_ns,
+        ..moved.tree.entries[0].clone()
+    };
+    let identity = DirectoryIdentity {
+        dev: meta.dev,
+        ino: meta.ino,
+        size: meta.size,
+        mtime_ns: meta.mtime_ns,
+        parent_dev: parent.dev,
+        parent_ino: parent.ino,
+    };
+    recorded.1.quarantine = Some(moved);
+    recorded.1.cleanup = Some(Placeholder { retained_path: PLACEHOLDER.into(), identity, tree: Recorded { entries: vec![entry] } });
+    put_receipt(&tree, recorded);
+    change(&tree);
+    let found = found(&tree);
+    let told = found.iter().filter(|line| line.starts_with("exchange_placeholder_not_empty")).cloned().collect();
+    (told, codes_of(&found).into_iter().map(str::to_owned).collect())
+}
+#[test]
+fn an_exchange_placeholder_holds_something_or_is_another_directory() {
+    let told = vec!["exchange_placeholder_not_empty sessions/--ws--/.gjc-exact-unlink-placeholder-1-1".to_owned()];
+    let child = |tree: &Tree| tree.fs.file(format!("{PLACEHOLDER}/deep/payload"), b"x");
+    let replaced = |tree: &Tree| {
+        tree.fs.remove(PLACEHOLDER);
+        tree.fs.directory(PLACEHOLDER);
+    };
+    let file = |tree: &Tree| {
+        tree.fs.remove(PLACEHOLDER);
+        tree.fs.file(PLACEHOLDER, b"");
+    };
+    for state in [State::Committed, State::ArtifactDetached, State::Published] {
+        let at = |change: fn(&Tree)| placeholder_after(state, change).0;
+        assert_eq!(at(|_| ()), NOTHING, "near miss: it is there and empty ({state:?})");
+        assert_eq!((at(child), at(replaced), at(file)), (told.clone(), told.clone(), told.clone()), "{state:?}");
+        assert_eq!(at(|tree| tree.fs.remove(PLACEHOLDER)), NOTHING, "near miss: it is gone ({state:?})");
+    }
+    // The receipt no longer matches, which has effects of its own.
+    assert_eq!(placeholder_after(State::Committed, |_| ()).1, ["legacy_shadowed"]);
+    let stale = placeholder_after(State::Committed, child).1;
+    assert!(stale.contains(&"migration_receipt_stale".to_owned()), "{stale:?}");
+}
+/// Only the first name in it is asked for, and nothing of it is read or counted.
+#[test]
+fn a_placeholder_is_proven_empty_by_its_first_child() {
+    let tree = Tree::new();
+    for number in 0..100 {
+        tree.fs.file(format!("/p/d/{number}"), b"");
+    }
+    let operations = |path: &str| {
+        let inject = Inject::new(&tree.fs, |_| None);
+        let facts = crate::agent::candidates::placeholder_facts(&inject, Path::new("/p"), Path::new(path)).unwrap();
+        (facts.is_some_and(|facts| facts.empty), inject.operations())
+    };
+    tree.fs.directory("/p/none");
+    tree.fs.file("/p/one/child", b"");
+    let (empty, most) = operations("/p/one");
+    assert!(!empty && operations("/p/none").0);
+    assert_eq!(operations("/p/d"), (false, most), "a hundred children cost what one does");
 }
 #[test]
 fn a_prepared_receipt_is_stale_when_the_root_moved() {
