@@ -15,7 +15,8 @@
 //! | [`check`] | one room per area of codes: declares them and pushes findings |
 //! | [`repair`], [`corpus`] | the copy-retain migration; conformance cases |
 //! | [`report`] | overrides, order, counts, fingerprints |
-//! | [`render`] | human, concise, json |
+//! | [`render`] | human, concise, json, and the forms of CI systems |
+//! | [`schemas`] | the published JSON Schemas, and how a record compares with one |
 //! | [`cli`] | one file per command, thin |
 //!
 //! Beside the rooms stands `steps`: counted work, for the tests that assert that no work is superlinear.
@@ -31,6 +32,7 @@ pub mod json;
 pub mod render;
 pub mod repair;
 pub mod report;
+pub mod schemas;
 pub mod session;
 mod steps;
 pub mod transcript;

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The answer, in the order of gjc's listing.
-#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Catalogue {
     /// The workspaces that were asked for.
@@ -28,7 +28,7 @@ pub struct Catalogue {
 }
 
 /// A workspace that has sessions.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, serde::Serialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, serde::Serialize, schemars::JsonSchema)]
 pub struct Elsewhere {
     /// Whether the directory is there; when not, its sessions are out of reach.
     pub exists: bool,
@@ -39,7 +39,7 @@ pub struct Elsewhere {
 }
 
 /// One workspace.
-#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Workspace {
     /// Its path.
@@ -68,7 +68,7 @@ const fn is_zero(number: &usize) -> bool {
 }
 
 /// A session that is listed.
-#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Session {
     /// Header id.
@@ -105,7 +105,7 @@ pub struct Session {
 }
 
 /// A reader refuses a file that is listed.
-#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, schemars::JsonSchema)]
 pub struct DoesNotOpen {
     /// Which: a step of `why`.
     pub step: &'static str,
@@ -117,7 +117,7 @@ pub struct DoesNotOpen {
 }
 
 /// A session that is kept from the listing.
-#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, schemars::JsonSchema)]
 pub struct HiddenSession {
     /// Header id.
     pub id: String,
@@ -132,7 +132,7 @@ pub struct HiddenSession {
 }
 
 /// Something that gjc refuses.
-#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, schemars::JsonSchema)]
 pub struct Refused {
     /// The object.
     pub path: String,
@@ -146,7 +146,7 @@ pub struct Refused {
 }
 
 /// A transcript of another workspace.
-#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, schemars::JsonSchema)]
 pub struct Foreign {
     /// The file.
     pub path: String,

@@ -59,9 +59,13 @@ pub struct Lock {
 /// The record in these bytes, by gjc's rule: extra members are fine, `bootId` is not type-checked. None = unparseable,
 /// and an unparseable lock is never reclaimed.
 pub fn parse(bytes: &[u8]) -> Option<Lock> {
-    let record = Value::parse(&crate::json::text::utf8_lossy(bytes))?;
+    read(&Value::parse(&crate::json::text::utf8_lossy(bytes))?)
+}
+
+/// The same of a record whose text is parsed.
+pub fn read(record: &Value) -> Option<Lock> {
     let text = |key: &str| record.str_member(key).map(|text| JsString::from_wtf8(text.into_owned()));
-    let number = |key: &str| View::get(&record, key).and_then(View::as_f64);
+    let number = |key: &str| View::get(record, key).and_then(View::as_f64);
     let released = match record.member("released") {
         None => None,
         Some(Value::Bool(released)) => Some(*released),

@@ -94,7 +94,7 @@ pub enum Command {
     History(history::Args),
     /// The reference session manager
     Session(session::Args),
-    /// Print the JSON Schema of a form that gjc-fsck writes
+    /// Print the JSON Schema of a record of gjc or of what gjc-fsck writes, or compare a file with it
     Schema(schema::Args),
 }
 

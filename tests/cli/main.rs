@@ -11,6 +11,7 @@ mod gates;
 mod history;
 mod hostile;
 mod readme;
+mod schema;
 mod sessions;
 
 /// The program with a bare environment, run in the repository.

@@ -5,9 +5,8 @@
 
 use gjc_fsck::check;
 use gjc_fsck::finding::{Finding, Gauge, Outcome, Place};
-use gjc_fsck::gc::survey::Survey;
 use gjc_fsck::report::reference::{self, CodeEntry};
-use gjc_fsck::report::{self, Audit, CheckedFor, Settings, UserReason, build, quota, releases};
+use gjc_fsck::report::{self, Audit, CheckedFor, Settings, UserReason, build, releases};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -21,10 +20,6 @@ fn matches_the_committed_file(name: &str, text: &str) {
     assert!(committed == text, "{name} differs from what the code generates; GJC_FSCK_BLESS=1 cargo test writes it anew");
 }
 
-fn pretty(schema: &impl serde::Serialize) -> String {
-    format!("{}\n", serde_json::to_string_pretty(schema).unwrap())
-}
-
 #[test]
 fn the_reference_of_codes_is_current() {
     matches_the_committed_file("reports/codes.md", &reference::markdown());
@@ -33,36 +28,6 @@ fn the_reference_of_codes_is_current() {
 #[test]
 fn the_reference_of_release_differences_is_current() {
     matches_the_committed_file("reports/releases.md", &releases::markdown());
-}
-
-#[test]
-fn the_schema_of_the_report_is_current() {
-    matches_the_committed_file("schemas/report.schema.json", &pretty(&report::schema()));
-}
-
-#[test]
-fn the_schema_of_a_report_line_is_current() {
-    matches_the_committed_file("schemas/report-line.schema.json", &pretty(&gjc_fsck::render::jsonl::schema()));
-}
-
-#[test]
-fn the_schema_of_the_baseline_is_current() {
-    matches_the_committed_file("schemas/baseline.schema.json", &pretty(&report::baseline::schema()));
-}
-
-#[test]
-fn the_schema_of_the_codes_is_current() {
-    matches_the_committed_file("schemas/codes.schema.json", &pretty(&reference::schema()));
-}
-
-#[test]
-fn the_schema_of_the_journals_is_current() {
-    matches_the_committed_file("schemas/gc.schema.json", &pretty(&schemars::schema_for!(Survey)));
-}
-
-#[test]
-fn the_schema_of_the_quotas_is_current() {
-    matches_the_committed_file("schemas/quota.schema.json", &pretty(&quota::schema()));
 }
 
 /// What a schema says against a value; empty when it is valid.

@@ -1,0 +1,287 @@
+//! The records that the comparison begins with: every record of the corpus and of the field inputs, every receipt of the
+//! vectors, and what this crate's own writers write.
+
+use gjc_fsck::agent::binding::canonical_text;
+use gjc_fsck::agent::identity::{Identity, Platform};
+use gjc_fsck::json::{Value, View, stringify, text};
+use gjc_fsck::schemas;
+use serde_json::Value as Json;
+use std::path::{Path, PathBuf};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn parse(text: &str) -> Value {
+    Value::parse(text.as_bytes()).unwrap_or_else(|| panic!("{text}"))
+}
+
+/// The records that a form is compared on.
+pub fn of(form: &str) -> Vec<Value> {
+    let mut seeds = match form {
+        "binding" => bindings(),
+        "breadcrumb" => vec![parse(r#"{"cwd":"/w","file":"/w/a.jsonl"}"#)],
+        "lock" => locks(),
+        "migration-receipt" => migrations(),
+        "replacement-receipt" => replacements(),
+        "replacement-receipt-v1" => replacements_v1(),
+        "retirement-receipt" => retirements(),
+        "tombstone" => vectors("tombstone"),
+        "cleanup-record" => cleanups(),
+        "header-patch" | "entry-patch" => patches(form),
+        _ => Vec::new(),
+    };
+    seeds.extend(transcripts(form));
+    seeds
+}
+
+fn bindings() -> Vec<Value> {
+    let text = |platform, path: &str| canonical_text(&Identity { platform, canonical_path: path.into() });
+    [text(Platform::Posix, "/work/pi"), text(Platform::Win32, r"\\?\Volume{0}\app")]
+        .iter()
+        .map(|text| Value::parse(text).unwrap())
+        .chain([parse(
+            // Its members stand in another order.
+            &String::from_utf8(text(Platform::Posix, "/work/pi")).unwrap().replacen(
+                "\"schemaVersion\":1,\"layoutVersion\":2",
+                "\"layoutVersion\":2,\"schemaVersion\":1",
+                1,
+            ),
+        )])
+        .collect()
+}
+
+fn locks() -> Vec<Value> {
+    let lock =
+        r#"{"attemptId":"a","pid":7,"bootId":"b","processStartId":"p","createdAt":1,"heartbeatAt":2,"leaseExpiresAt":3,"released":true}"#;
+    vec![parse(lock), parse(&lock.replace(",\"released\":true", "").replace("\"bootId\":\"b\",", ""))]
+}
+
+fn migrations() -> Vec<Value> {
+    let hash = "ab".repeat(32);
+    let identity = format!(
+        r#"{{"canonicalPath":"/s/l/x.jsonl","sessionId":"s1","dev":"65024","ino":"1","nlink":"1","size":100,"mtimeNs":"1767225600123456789","ctimeNs":"5","sha256":"{hash}","mtimeMs":1767225600123}}"#
+    );
+    let party =
+        |path: &str, identity: &str| format!(r#"{{"path":"{path}","sessionId":"s1","header":{{"id":"s1","cwd":"/srv/pi"}}{identity}}}"#);
+    let with = format!(r#","identity":{identity},"sha256":"{hash}""#);
+    let tree = r#"{"rootDev":"65024","rootIno":"9","entries":[{"relativePath":"","kind":"directory","dev":"65024","ino":"9","nlink":"2","size":"4096","mtimeNs":"3","ctimeNs":"4"}]}"#;
+    let place = r#"{"dev":"65024","ino":"9","size":"4096","mtimeNs":"3","parentDev":"65024","parentIno":"8"}"#;
+    let quarantine = |role: &str| {
+        format!(
+            r#""sourceArtifactQuarantine":{{"path":"/s/l/x","detachedPath":"/s/l/.gjc-migrate-a-artifacts","identity":{place},"tree":{tree}{role}}}"#
+        )
+    };
+    let role = r#","role":"detached_artifact_root""#;
+    let cleanup = format!(
+        r#""sourceArtifactCleanup":{{"state":"cleanup_pending","role":"exchange_placeholder","retainedPath":"/s/l/.gjc-y","identity":{place},"tree":{tree}}}"#
+    );
+    let receipt = |state: &str, manifest: &str, destination: &str, rest: &str| {
+        let (source, destination) = (party("/s/l/x.jsonl", &with), party("/s/v2/x.jsonl", destination));
+        parse(&format!(
+            r#"{{"schemaVersion":2,"state":"{state}","policy":"copy-retain","attemptId":"a","scope":"d","source":{source},"destination":{destination},"artifactManifest":[{manifest}]{rest}}}"#
+        ))
+    };
+    let manifest = format!(r#"{{"kind":"directory","path":""}},{{"kind":"file","path":"a/b","size":3,"sha256":"{hash}"}}"#);
+    vec![
+        receipt("committed", "", &with, ""),
+        receipt("committed", &manifest, &with, &format!(",{},{cleanup}", quarantine(role))),
+        receipt("published", &manifest, &with, &format!(",{}", quarantine(role))),
+        receipt("prepared", "", "", ""),
+        receipt("prepared", "", "", &format!(",{}", quarantine(""))),
+        receipt("artifact_detached", "", "", &format!(r#",{},"detachOutcome":"clean""#, quarantine(role))),
+        receipt("artifact_detached", "", "", &format!(r#",{},{cleanup},"detachOutcome":"cleanup_pending""#, quarantine(role))),
+        receipt("committed", "", &with.replace("65024", "18446744073709551616"), ""),
+    ]
+}
+
+fn replacements() -> Vec<Value> {
+    let file = |ino: &str| {
+        format!(r#"{{"dev":"65024","ino":"{ino}","nlink":"1","size":"200","mtimeNs":"17","ctimeNs":"18","sha256":"{}"}}"#, "ab".repeat(32))
+    };
+    let attempt = "47173f68-71c9-4058-8e21-0e199166ede8";
+    let receipt = |publisher: &str| {
+        parse(&format!(
+            r#"{{"version":3,"staging":"/s/.x.jsonl.{attempt}.replacement","destination":"/s/x.jsonl","successor":{},"predecessor":{}{publisher}}}"#,
+            file("2"),
+            file("-1")
+        ))
+    };
+    let publisher = |incarnation: &str| {
+        format!(r#","publisher":{{"attemptId":"{attempt}","ownerId":"{attempt}","pid":7,"incarnation":"{incarnation}","host":"h"}}"#)
+    };
+    let large = parse(&stringify::to_text(&receipt("")).replace("\"size\":\"200\"", "\"size\":\"9007199254740992\""));
+    vec![receipt(""), receipt(&publisher("linux:77")), receipt(&publisher("darwin:1:2")), receipt(&publisher("windows:5")), large]
+}
+
+fn replacements_v1() -> Vec<Value> {
+    let receipt = r#"{"version":1,"predecessor":"/s/.gjc-exact-replace-destination-10-2","successor":"/s/x.jsonl","identity":{"dev":"16","ino":"2"}}"#;
+    vec![parse(receipt), parse(&receipt.replace("10-2", "10-3")), parse(&receipt.replace("/s/x.jsonl", "/t/x.jsonl"))]
+}
+
+/// The values of the receipts of the vectors' cases of a kind, and the texts that are JSON.
+fn vectors(kind: &str) -> Vec<Value> {
+    let cases = std::fs::read(root().join("tests/vectors/gc/cases.json")).unwrap();
+    let cases = Value::parse(&cases).unwrap();
+    let mut values = Vec::new();
+    for case in cases.member("cases").unwrap().items().filter(|case| case.get("kind").is_some_and(|found| found.is_str(kind))) {
+        let input = case.member("input").unwrap();
+        if let Some(value) = input.member("value") {
+            values.push(value.clone());
+        } else if let Some(text) = input.str_member("text") {
+            values.extend(Value::parse(&text));
+        }
+    }
+    assert!(values.len() > 5, "{kind}: {}", values.len());
+    values
+}
+
+/// The receipts of the vectors, and from one that left something: what is left without its root, and another rest beside it.
+fn retirements() -> Vec<Value> {
+    let mut seeds = vectors("receipt");
+    let outcome =
+        |seed: &Value| seed.member("taskArtifactOwnerRetirementOutcome").is_some_and(|outcome| outcome.member("continuation").is_some());
+    let read = schemas::form("retirement-receipt").unwrap().typed.unwrap();
+    let pending = seeds.iter().find(|seed| outcome(seed) && read(seed).is_ok()).unwrap();
+    let pending: Json = serde_json::from_str(&stringify::to_text(pending)).unwrap();
+    let mut with = |change: &dyn Fn(&mut Json)| {
+        let mut changed = pending.clone();
+        change(&mut changed);
+        seeds.push(parse(&changed.to_string()));
+    };
+    with(&|receipt| {
+        let rest = receipt.pointer_mut("/taskArtifactOwnerRetirementOutcome/continuation/retainedTreeSnapshot/rootIno").unwrap();
+        *rest = "7".into();
+    });
+    with(&|receipt| receipt["taskArtifactOwnerRetirementContinuation"]["payloadDurable"] = false.into());
+    seeds
+}
+
+fn cleanups() -> Vec<Value> {
+    let identity = format!(
+        r#"{{"canonicalPath":"/s/v2/x.jsonl","sessionId":"s","dev":"1","ino":"2","nlink":"1","size":3,"mtimeNs":"4","ctimeNs":"5","sha256":"{}","mtimeMs":0}}"#,
+        "ab".repeat(32)
+    );
+    let record = |schema: u8, state: &str, rest: &str| {
+        parse(&format!(
+            r#"{{"schemaVersion":{schema},"state":"{state}","scope":"d","tombstone":"/s/v2/t.json","attempt":1,"target":{{"path":"/s/v2/x.jsonl","sessionId":"s","cwd":"/w","identity":{identity}}}{rest}}}"#
+        ))
+    };
+    let planned = r#","plannedArtifactsPath":"/s/v2/.gjc-delete-a","plannedTranscriptPath":"/s/v2/.gjc-delete-b""#;
+    let tree = r#"{"rootDev":"1","rootIno":"9","entries":[{"relativePath":"","kind":"directory","dev":"1","ino":"9","size":"0","mtimeNs":"3","ctimeNs":"4"}]}"#;
+    let whole = format!(
+        r#"{planned},"detachedArtifactsPath":"/s/v2/.gjc-delete-a","detachedTranscriptPath":"/s/v2/.gjc-delete-b","retainedArtifactsUnknownPath":"/s/v2/.gjc-z","artifactsPayloadDurable":true,"transcriptPayloadDurable":true,"artifactsRemovedAttempt":1,"expectedArtifactsIdentity":{{"dev":"1","ino":"9","size":"0","mtimeNs":"3","sha256":"x"}},"expectedArtifactsTree":{tree}"#
+    );
+    vec![
+        record(2, "cleanup_pending", planned),
+        record(2, "cleanup_pending", &whole),
+        record(
+            2,
+            "cleanup_pending",
+            &whole.replace(
+                "\"dev\":\"1\",\"ino\":\"9\",\"size\":\"0\",\"mtimeNs\":\"3\",\"sha256\"",
+                "\"dev\":\"x\",\"ino\":\"9\",\"size\":\"0\",\"mtimeNs\":\"3\",\"sha256\"",
+            ),
+        ),
+        record(1, "cleanup_completed", ""),
+        record(2, "artifacts_removed", ""),
+        record(
+            2,
+            "artifacts_removed",
+            &format!(r#","artifactsPayloadDurable":true,"retainedArtifactsRoot":{{"path":"/s/v2/.gjc-delete-a.removing","tree":{tree}}}"#),
+        ),
+    ]
+}
+
+fn patches(form: &str) -> Vec<Value> {
+    let texts: &[&str] = match form {
+        "header-patch" => &[
+            r#"{"type":"header_patch","patch":{}}"#,
+            r#"{"type":"header_patch","patch":{"cwd":"/","title":"t","titleSource":"auto","starred":true}}"#,
+        ],
+        _ => &[
+            r#"{"type":"entry_patch","entryId":"a","patch":{}}"#,
+            r#"{"type":"entry_patch","entryId":"a","patch":{"message":{"role":"user"}}}"#,
+        ],
+    };
+    texts.iter().map(|text| parse(text)).collect()
+}
+
+/// Transcripts of the repository: corpus and field.
+fn files() -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = walkdir::WalkDir::new(root().join("corpus"))
+        .into_iter()
+        .map(|entry| entry.unwrap().into_path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"))
+        .collect();
+    files.sort();
+    files
+}
+
+/// Records of the transcripts that have this form, and for each type of entry one that is whole.
+fn transcripts(form: &str) -> Vec<Value> {
+    let Some(version) =
+        form.rsplit_once("-v").and_then(|(_, version)| version.parse::<u8>().ok()).or(form.ends_with("-patch").then_some(5))
+    else {
+        return Vec::new();
+    };
+    if form.starts_with("replacement") {
+        return Vec::new();
+    }
+    let mut records = Vec::new();
+    for file in files() {
+        let bytes = std::fs::read(&file).unwrap();
+        let mut first = true;
+        for line in text::utf8_lossy(&bytes).split(|byte| *byte == b'\n') {
+            let Some(record) = Value::parse(line) else { continue };
+            let header = first && record.str_member("type").is_some_and(|kind| *kind == *b"session");
+            first &= !header;
+            // A record is compared as one of every version, a header as one of the version that it names.
+            if schemas::of_record(&record, version, header).is_some_and(|found| found.name == form) && !records.contains(&record) {
+                records.push(record);
+            }
+        }
+    }
+    if form.starts_with("entry-v") {
+        records.extend(whole_entries(version));
+    }
+    if form.starts_with("header-v") {
+        records.push(parse(&format!(r#"{{"type":"session","version":{version},"id":"s","timestamp":"t","cwd":"/","title":"t"}}"#)));
+    }
+    // The largest add nothing.
+    records.retain(|record| gjc_fsck::json::stringify::to_text(record).len() < 20_000);
+    records
+}
+
+fn whole_entries(version: u8) -> Vec<Value> {
+    let payloads = [
+        r#""type":"message","message":{"role":"hookMessage","content":"x"}"#,
+        r#""type":"model_change","model":"a/b""#,
+        r#""type":"model_change","provider":"a","modelId":"b""#,
+        r#""type":"configured_model_chain","role":"r","entries":["","m"]"#,
+        r#""type":"configured_model_chain","role":"r","cleared":true"#,
+        r#""type":"compaction","summary":"s","firstKeptEntryId":"a","tokensBefore":1"#,
+        r#""type":"branch_summary","fromId":"root","summary":"s""#,
+        r#""type":"custom","customType":"c","data":1"#,
+        r#""type":"custom_message","customType":"c","content":[],"display":true"#,
+        r#""type":"label","targetId":"a","label":"x""#,
+        r#""type":"ttsr_injection","injectedRules":["a"]"#,
+        r#""type":"mcp_tool_selection","selectedToolNames":["a"],"selectedDiscoveredBuiltinToolNames":[],"mutationCorrelationId":"m""#,
+        r#""type":"discovered_builtin_tool_selection","selectedToolNames":[],"mutationCorrelationId":"m""#,
+        r#""type":"session_init","systemPrompt":"p","task":"t","tools":["a"]"#,
+        r#""type":"mode_change","mode":"plan""#,
+        r#""type":"thinking_level_change","thinkingLevel":"high","operatorIntent":true"#,
+        r#""type":"service_tier_change","serviceTier":null"#,
+        r#""type":"session","version":5,"cwd":"/""#,
+    ];
+    let mut entries: Vec<Value> =
+        payloads.iter().map(|payload| parse(&format!(r#"{{"id":"a","parentId":null,"timestamp":"t",{payload}}}"#))).collect();
+    if version == 1 {
+        for index in ["1", "5", "0", "99", "6", "\"1\"", "null"] {
+            entries.push(parse(&format!(
+                r#"{{"timestamp":"t","type":"compaction","summary":"s","tokensBefore":1,"firstKeptEntryIndex":{index}}}"#
+            )));
+        }
+    }
+    entries
+}
