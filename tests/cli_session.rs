@@ -76,6 +76,74 @@ fn a_transcript_is_opened_and_not_touched() {
     assert!(err.contains("bad.jsonl: Could not open session: malformed"), "{err}");
 }
 
+/// Path below the folder and text of every file.
+fn files(folder: &std::path::Path) -> Vec<(String, String)> {
+    let all = walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().map(Result::unwrap).filter(|entry| entry.file_type().is_file());
+    let file = |entry: walkdir::DirEntry| {
+        let name = entry.path().strip_prefix(folder).unwrap().to_string_lossy().into_owned();
+        (name, String::from_utf8_lossy(&std::fs::read(entry.path()).unwrap()).into_owned())
+    };
+    all.map(file).collect()
+}
+
+#[test]
+fn transcripts_and_blobs_become_new_files_in_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("script"), format!("{SCRIPT}{}\n", r#"{"op":"fork"}"#)).unwrap();
+    let (status, out, err) = run(folder.path(), &["script", "-o", "out"]);
+    assert_eq!((status, out.as_str(), err.as_str()), (4, "", "operation 1 threw Error: Entry nope not found\n"));
+    let written = files(&folder.path().join("out"));
+    let names: Vec<&str> = written.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names.len(), 3, "{names:?}");
+    assert!(names.contains(&"blobs/2d13b239b4ee0963dca956fd1580ff27701acba4c90f4415262011b2e5f4f20d"), "{names:?}");
+    assert!(written.iter().any(|(_, text)| text.contains("\"parentSession\":")));
+    // Nothing is overwritten.
+    let (status, _, err) = run(folder.path(), &["script", "-o", "out"]);
+    assert_eq!(status, 8);
+    assert!(err.contains("nothing is overwritten"), "{err}");
+    assert_eq!(files(&folder.path().join("out")), written);
+}
+
+#[test]
+fn an_older_version_is_written_as_it_was() {
+    let script = [
+        r#"{"op":"appendMessage","message":{"role":"user","content":"q"}}"#,
+        r#"{"op":"appendMessage","message":{"role":"assistant","content":"a"}}"#,
+    ]
+    .join("\n");
+    let (_, out, _) = with_script(&script, &["--format-version", "1", "--gjc", "0.15"]);
+    assert!(!out.contains("version") && !out.contains("parentId"), "{out}");
+    let (_, out, _) = with_script(&script, &["--format-version", "3"]);
+    assert!(out.starts_with(r#"{"type":"session","version":3,"#), "{out}");
+    let branch = format!("{script}\n{}\n{}", r#"{"op":"resetLeaf"}"#, r#"{"op":"appendMessage","message":{"role":"user","content":"r"}}"#);
+    let (status, out, err) = with_script(&branch, &["--format-version", "1"]);
+    assert_eq!((status, out.as_str()), (4, ""));
+    assert!(err.contains("version 1 knows one chain only"), "{err}");
+}
+
+/// The cases of the suite `persist` are scripts.
+#[test]
+fn several_cases_become_a_folder_each() {
+    let suite = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/persist.jsonl")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let cases: Vec<&str> = suite.lines().take(3).collect();
+    std::fs::write(folder.path().join("script"), cases.join("\n")).unwrap();
+    let (status, out, err) = run(folder.path(), &["script", "-o", "out", "--gjc", "0.15"]);
+    assert_eq!((status, out.as_str(), err.as_str()), (0, "", ""));
+    let written = files(&folder.path().join("out"));
+    assert_eq!(written.len(), 3);
+    for (case, (path, text)) in cases.iter().zip(&written) {
+        let case: serde_json::Value = serde_json::from_str(case).unwrap();
+        let named = written.iter().find(|(path, _)| path.starts_with(case["name"].as_str().unwrap()));
+        let lines = case["expect"]["files"][0]["lines"].as_array().unwrap().len();
+        assert_eq!(named.unwrap().1.lines().count(), lines, "{path}: {text}");
+    }
+    let (status, out, err) = run(folder.path(), &["script"]);
+    assert_eq!((status, out.as_str()), (16, ""));
+    assert!(err.contains("name a folder with -o"), "{err}");
+    assert_eq!(run(folder.path(), &["script", "--json"]).1.lines().count(), 3);
+}
+
 #[test]
 fn a_wrong_script_is_wrong_usage() {
     for (script, says) in [

@@ -1,17 +1,21 @@
-//! `session run SCRIPT`: the reference session manager, driven by a script of operations. Nothing is written: the
-//! transcript goes to standard output, blobs stay in memory.
+//! `session run SCRIPT`: the reference session manager, driven by a script of operations. The transcript goes to standard
+//! output and blobs stay in memory; with `-o` both become new files.
 
 use super::options::Format;
 use super::{Console, Failure, Status};
 use crate::agent::blob_directory::BlobDirectory;
-use crate::fsys::input;
+use crate::agent::layout;
+use crate::fsys::output::NewFile;
+use crate::fsys::{self, Change, Errno, Fs, Real, input};
 use crate::json::{JsString, Object, Value, stringify};
 use crate::session::manager::{Manager, OpError, World};
+use crate::session::older;
 use crate::session::place::Place;
-use crate::session::script::{Did, Runner};
+use crate::session::script::{self, Did, Runner, Script};
 use crate::session::storage::{Memory, SessionStorage};
-use crate::transcript::blobs::{BlobSource, NoStore, Overlay};
+use crate::transcript::blobs::{BlobSink, BlobSource, MemoryStore, NoStore, Overlay, name_of};
 use crate::transcript::migrate::{IdSource, Seeded};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `session`.
@@ -39,7 +43,9 @@ A session is written with its first assistant message, or by ensureOnDisk.\n\
 appendModelChange, clearModelRole, appendConfiguredModelChain, appendThinkingLevelChange, appendServiceTierChange, appendModeChange, \
 appendCompaction, appendTtsrInjection, appendMCPToolSelection, appendDiscoveredBuiltinToolSelection, appendCustomEntry, \
 appendCustomMessageEntry, branch, branchWithSummary, resetLeaf, setSessionName, rewriteEntries, ensureOnDisk, newSession, \
-createBranchedSession, snapshot.")]
+createBranchedSession, appendSessionInit, appendContextClear, selectTools, setStarred, fork, moveTo, setSessionFile, flush, snapshot.\n\
+A script may also be a JSON array of operations, or cases {\"name\",\"input\",\"blobs\",\"ops\":[…]}, one a line; of several, each \
+becomes a folder below -o.")]
 pub struct Run {
     /// The script; `-` is standard input
     pub script: PathBuf,
@@ -58,6 +64,12 @@ pub struct Run {
     /// The time that is written
     #[arg(long, value_name = "TIME", default_value = "2026-01-01T00:00:00.000Z")]
     pub now: String,
+    /// Write the transcripts, and blobs below `blobs/`, as new files in this folder
+    #[arg(short = 'o', value_name = "DIR")]
+    pub into: Option<PathBuf>,
+    /// Write transcripts as this version of the format had them
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=5))]
+    pub format_version: u8,
     /// Print everything as one JSON object: transcripts, what the operations returned and threw, snapshots, blobs
     #[arg(long)]
     pub json: bool,
@@ -71,36 +83,85 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let Action::Run(args) = &args.action;
     match console.options.blobs.clone() {
         Some(path) => {
-            let below = BlobDirectory::open(&path).map_err(|error| Failure::Operational(error.to_string()))?;
-            run_script(args, Overlay::new(below), console)
+            let below = || BlobDirectory::open(&path).map(Overlay::new).map_err(|error| Failure::Operational(error.to_string()));
+            run_scripts(args, below, console)
         }
-        None => run_script(args, Overlay::new(NoStore), console),
+        None => run_scripts(args, || Ok(Overlay::new(NoStore)), console),
     }
 }
 
-fn run_script<S: BlobSource>(args: &Run, store: Overlay<S>, console: &mut Console) -> Result<Status, Failure> {
-    let script = read(&args.script)?;
+/// Runs every script of a file; `store` gives each its blob store.
+fn run_scripts<S: BlobSource>(
+    args: &Run,
+    store: impl Fn() -> Result<Overlay<S>, Failure>,
+    console: &mut Console,
+) -> Result<Status, Failure> {
+    let wrong = |why: &dyn std::fmt::Display| Failure::Usage(format!("{}:{why}", args.script.display()));
+    let scripts = script::scripts(&read(&args.script)?).map_err(|why| wrong(&why))?;
+    let json = args.json || console.options.format == Format::Json;
+    let several = scripts.len() > 1;
+    if several && args.into.is_none() && !json {
+        return Err(Failure::Usage("several scripts: name a folder with -o, or ask for --json".into()));
+    }
+    if let Some(into) = &args.into {
+        make_folder(into)?;
+    }
+    let mut threw = false;
+    for script in scripts {
+        let folder = args.into.as_ref().map(|into| match script.name.as_deref().filter(|_| several) {
+            Some(name) => into.join(plain(name)),
+            None => into.clone(),
+        });
+        threw |= one_script(args, script, folder.as_deref(), store()?, console)?;
+    }
+    Ok(if threw { Status::FINDINGS } else { Status::CLEAN })
+}
+
+/// Runs one script; answers whether an operation threw.
+fn one_script<S: BlobSource>(
+    args: &Run,
+    script: Script,
+    folder: Option<&Path>,
+    mut store: Overlay<S>,
+    console: &mut Console,
+) -> Result<bool, Failure> {
     let files = Memory::new();
     let world = Fixed { ids: Seeded::new(args.seed), now: args.now.as_str().into() };
     let place = Place::explicit(args.cwd.as_str(), args.directory.as_str(), console.options.gjc);
-    let manager = match &args.open {
-        None => Manager::create(world, store, &files, place, None).map_err(|error| Failure::Refused(error.to_string()))?,
-        Some(path) => {
-            let refused = |why: &dyn std::fmt::Display| Failure::Refused(format!("{}: {why}", path.display()));
+    for blob in &script.blobs {
+        store.put(&name_of(blob), blob);
+    }
+    let begun = match (&args.open, script.input) {
+        (Some(path), _) => {
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            Some((path.display().to_string(), name, read(path)?))
+        }
+        (None, Some(input)) => Some((script.name.clone().unwrap_or_default(), "session.jsonl".to_owned(), input)),
+        (None, None) => None,
+    };
+    let manager = match begun {
+        None => Manager::create(world, store, &files, place, None).map_err(|error| Failure::Refused(error.to_string()))?,
+        Some((shown, name, bytes)) => {
+            let refused = |why: &dyn std::fmt::Display| Failure::Refused(format!("{shown}: {why}"));
             let inside = format!("{}/{name}", args.directory);
-            files.write(&inside, &read(path)?).map_err(|error| refused(&error))?;
-            Manager::open(world, store, &files, place, inside).map_err(|error| refused(&error))?
+            files.write(&inside, &bytes).map_err(|error| refused(&error))?;
+            match Manager::open(world, store, &files, place, inside) {
+                Ok(manager) => manager,
+                // Of a case among others this is its answer.
+                Err(error) if script.name.is_some() && folder.is_some() => {
+                    console.note(&format!("{shown}: {error}"));
+                    return Ok(true);
+                }
+                Err(error) => return Err(refused(&error)),
+            }
         }
     };
 
     let mut runner = Runner::new(manager);
     let mut did = Vec::new();
-    let lines = script.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.trim_ascii().is_empty());
-    for (number, line) in lines {
-        let wrong = |why: &str| Failure::Usage(format!("{}:{}: {why}", args.script.display(), number + 1));
-        let op = Value::parse(line).ok_or_else(|| wrong("this is no JSON"))?;
-        did.push(runner.run(&op).map_err(|why| wrong(&why.to_string()))?);
+    for (line, op) in &script.ops {
+        let wrong = |why: &dyn std::fmt::Display| Failure::Usage(format!("{}:{line}: {why}", args.script.display()));
+        did.push(runner.run(op).map_err(|why| wrong(&why))?);
     }
 
     let manager = runner.into_manager();
@@ -110,21 +171,74 @@ fn run_script<S: BlobSource>(args: &Run, store: Overlay<S>, console: &mut Consol
         stringify::write(&answer_of(&did, manager, &files), &mut answer);
         answer.push(b'\n');
         console.out().write_all(&answer)?;
-    } else {
-        for (number, error) in did.iter().enumerate().filter_map(|(number, did)| Some((number, threw_of(did)?))) {
-            console.note(&format!("operation {number} threw {}: {error}", error.class));
-        }
-        let path = manager.session_file().unwrap_or_default().to_owned();
-        if let (Err(error), _) = manager.close() {
-            console.note(&format!("closing threw {}: {error}", error.class));
-        }
-        let bytes = files.read(&path).ok();
-        if bytes.is_none() {
-            console.note("nothing was written yet: a session reaches the disk with its first assistant message, or by ensureOnDisk");
-        }
-        console.out().write_all(&bytes.unwrap_or_default())?;
+        return Ok(threw);
     }
-    Ok(if threw { Status::FINDINGS } else { Status::CLEAN })
+    for (number, error) in did.iter().enumerate().filter_map(|(number, did)| Some((number, threw_of(did)?))) {
+        console.note(&format!("operation {number} threw {}: {error}", error.class));
+    }
+    let path = manager.session_file().unwrap_or_default().to_owned();
+    let (closed, store) = manager.close();
+    if let (Err(error), false) = (closed, threw) {
+        console.note(&format!("closing threw {}: {error}", error.class));
+    }
+    let version = |bytes: Vec<u8>| {
+        let older = older::at_version(&bytes, args.format_version, console.options.gjc);
+        older.map_err(|why| Failure::Refused(format!("no transcript of version {}: {why}", args.format_version)))
+    };
+    match folder {
+        Some(folder) => {
+            let written: Vec<(String, Vec<u8>)> =
+                files.all().into_iter().map(|(path, bytes)| Ok((path, version(bytes)?))).collect::<Result<_, Failure>>()?;
+            write_out(folder, &written, store.added())?;
+        }
+        None => {
+            let bytes = files.read(&path).ok();
+            let text = bytes.map(version).transpose()?;
+            if text.is_none() {
+                console.note("nothing was written yet: a session reaches the disk with its first assistant message, or by ensureOnDisk");
+            }
+            console.out().write_all(&text.unwrap_or_default())?;
+        }
+    }
+    Ok(threw)
+}
+
+/// Writes transcripts and blobs as new files.
+fn write_out(folder: &Path, files: &[(String, Vec<u8>)], blobs: &MemoryStore) -> Result<(), Failure> {
+    let put = |path: &Path, bytes: &[u8]| {
+        let mut file = NewFile::create(path, None).map_err(|refused| Failure::Operational(refused.to_string()))?;
+        file.write_all(bytes).map_err(|error| Failure::at(path, &error))?;
+        file.publish().map_err(|refused| Failure::Operational(refused.to_string()))
+    };
+    make_folder(folder)?;
+    for (path, bytes) in files {
+        put(&folder.join(path.rsplit('/').next().unwrap_or(path)), bytes)?;
+    }
+    for (number, (name, bytes)) in blobs.iter().enumerate() {
+        let folder = folder.join(layout::BLOBS);
+        if number == 0 {
+            make_folder(&folder)?;
+        }
+        put(&folder.join(name), bytes)?;
+    }
+    Ok(())
+}
+
+/// Makes a folder where there is none; the one above it must be there.
+fn make_folder(path: &Path) -> Result<(), Failure> {
+    let failed = |error: fsys::Error| Failure::Operational(error.to_string());
+    let above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Some(name) = path.file_name() else { return Ok(()) };
+    match Real.make_dir(&Real.realpath(above).map_err(failed)?.join(name), 0o755) {
+        Err(error) if error.errno != Errno::EXIST => Err(failed(error)),
+        _ => Ok(()),
+    }
+}
+
+/// The name of a case as the name of a folder.
+fn plain(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
+    name.chars().map(plain).collect()
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {

@@ -505,7 +505,8 @@ fn cut(content: &str, limit: usize) -> String {
     if content.len() <= limit {
         return content.to_owned();
     }
-    let kept = &content[..content.floor_char_boundary(limit)];
+    let end = (0..=limit).rev().find(|end| content.is_char_boundary(*end)).unwrap_or_default();
+    let kept = &content[..end];
     let omitted = content.len() - kept.len();
     format!("{kept}\n[artifact truncated after {} bytes; omitted at least {omitted} bytes]\n", kept.len())
 }

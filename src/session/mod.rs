@@ -9,6 +9,7 @@ pub mod content;
 pub mod discovery;
 pub mod dump;
 pub mod manager;
+pub mod older;
 pub mod place;
 pub mod rollback;
 pub mod script;

@@ -3,6 +3,9 @@
 
 use super::content::Content;
 use super::manager::{Manager, OpError, World};
+use super::place::Place;
+use super::selection::{Domain, Named};
+use super::switch::{Quiet, Switched};
 use crate::json::{JsStr, JsString, Object, Value, View, text};
 use crate::transcript::blobs::BlobStore;
 use crate::transcript::persist::opened::NameSource;
@@ -100,6 +103,7 @@ impl<'s, W: World, S: BlobStore> Runner<'s, W, S> {
             "appendTtsrInjection" => Content::ttsr_injection(must("rules")?, of("records"), of("count")),
             "appendMCPToolSelection" => Content::mcp_tool_selection(must("names")?, of("correlation")),
             "appendDiscoveredBuiltinToolSelection" => Content::discovered_builtin_tool_selection(must("names")?, of("correlation")),
+            "appendSessionInit" => Content::session_init(fields),
             "appendCustomEntry" => Content::custom(must("customType")?, of("data")),
             _ => {
                 return Ok(match name {
@@ -125,6 +129,28 @@ impl<'s, W: World, S: BlobStore> Runner<'s, W, S> {
                         let parent = fields.member("options").and_then(|options| options.member("parentSession")).cloned();
                         manager.new_session(parent).map(|()| Value::Null)
                     }
+                    "appendContextClear" => manager.clear_context().map(Value::String),
+                    "setStarred" => manager.set_starred(fields.member("starred").is_none_or(View::truthy)).map(Value::Bool),
+                    "flush" => manager.flush().map(|()| Value::Null),
+                    "selectTools" => {
+                        let named = of("tools").map(|tools| tools_of(&tools));
+                        let correlation = || of("correlation").and_then(|id| id.as_str().map(|id| JsString::from_wtf8(id.into_owned())));
+                        let correlation = || correlation().unwrap_or_else(|| "correlation".into());
+                        let ids = manager.select_tools(named.as_deref(), correlation);
+                        ids.map(|ids| Value::Array(ids.into_iter().map(Value::String).collect::<Vec<_>>().into()))
+                    }
+                    "fork" => manager.fork().map(|_| Value::Null),
+                    "moveTo" => {
+                        let (cwd, directory) = (text_of(&must("cwd")?), of("directory").map(|directory| text_of(&directory)));
+                        let directory = directory.unwrap_or_else(|| manager.place().directory().to_owned());
+                        let release = manager.place().release();
+                        manager.move_to(Place::explicit(cwd, directory, release)).map(|_| Value::Null)
+                    }
+                    "setSessionFile" => {
+                        let cancels = fields.member("cancelled").is_some_and(View::truthy);
+                        let switched = manager.switch(&text_of(&must("path")?), &mut Quiet { cancels });
+                        switched.map(|switched| Value::Bool(switched == Switched::Yes))
+                    }
                     "createBranchedSession" => manager.branched_session(&must("leafId")?).map(|()| Value::Null),
                     _ => return Err(Wrong::Unknown(name.to_owned())),
                 });
@@ -132,6 +158,98 @@ impl<'s, W: World, S: BlobStore> Runner<'s, W, S> {
         };
         Ok(manager.append(content).map(Value::String))
     }
+}
+
+fn text_of(value: &Value) -> String {
+    value.as_str().map(|text| JsString::from_wtf8(text.into_owned()).to_string()).unwrap_or_default()
+}
+
+/// `[{"name","domain":"mcp"|"discovered"|"essential"}]`
+fn tools_of(tools: &Value) -> Vec<Named> {
+    let domain = |tool: &Value| match tool.str_member("domain").as_deref() {
+        Some(b"mcp") => Domain::Mcp,
+        Some(b"discovered") => Domain::Discovered,
+        _ => Domain::Essential,
+    };
+    let tools = tools.as_array().unwrap_or_default().iter();
+    tools.map(|tool| (tool.member("name").map(text_of).unwrap_or_default().into(), domain(tool))).collect()
+}
+
+/// A script: operations, and what they begin with.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Script {
+    /// `name`: of a case.
+    pub name: Option<String>,
+    /// `input`: the transcript that is opened, in place of a new session.
+    pub input: Option<Vec<u8>>,
+    /// `blobs`: what the blob store holds.
+    pub blobs: Vec<Vec<u8>>,
+    /// The operations, each with its line in the file.
+    pub ops: Vec<(usize, Value)>,
+}
+
+/// Why a text is no script: the line (1-based) and what is wrong with it.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{line}: {why}")]
+pub struct NoScript {
+    /// The line.
+    pub line: usize,
+    /// What is wrong.
+    pub why: &'static str,
+}
+
+/// Reads scripts. A text is one operation a line; or one JSON value, an array of operations or a case; or one case a line, as in
+/// the suite `persist` (`tests/vectors/README.md`): `{"name"?,"input"?|"input_b64"?,"blobs"?,"ops":[…]}`.
+///
+/// # Errors
+/// What is wrong with which line.
+pub fn scripts(text: &[u8]) -> Result<Vec<Script>, NoScript> {
+    if let Some(whole) = Value::parse(text) {
+        return Ok(vec![match &whole {
+            Value::Array(ops) => Script { ops: ops.as_slice().iter().map(|op| (1, op.clone())).collect(), ..Script::default() },
+            case if case.member("ops").is_some() => case_of(case, 1)?,
+            _ => {
+                let above = text.iter().take_while(|byte| byte.is_ascii_whitespace()).filter(|byte| **byte == b'\n').count();
+                Script { ops: vec![(above + 1, whole)], ..Script::default() }
+            }
+        }]);
+    }
+    let (mut cases, mut ops) = (Vec::new(), Vec::new());
+    for (number, line) in text.split(|byte| *byte == b'\n').enumerate() {
+        let line_number = number + 1;
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let value = Value::parse(line).ok_or(NoScript { line: line_number, why: "this is no JSON" })?;
+        if value.member("ops").is_some() {
+            cases.push(case_of(&value, line_number)?);
+        } else {
+            ops.push((line_number, value));
+        }
+    }
+    match (cases.is_empty(), ops.first()) {
+        (true, _) => Ok(vec![Script { ops, ..Script::default() }]),
+        (false, None) => Ok(cases),
+        (false, Some((line, _))) => Err(NoScript { line: *line, why: "an operation among cases" }),
+    }
+}
+
+fn case_of(case: &Value, line: usize) -> Result<Script, NoScript> {
+    let wrong = |why| NoScript { line, why };
+    let decoded = |value: &Value| {
+        let text = value.as_str().ok_or(wrong("Base64 is missing"))?;
+        data_encoding::BASE64.decode(&text).map_err(|_| wrong("this is no Base64"))
+    };
+    let input = match (case.member("input"), case.member("input_b64")) {
+        (Some(text), _) => Some(text.as_str().ok_or(wrong("`input` is no string"))?.into_owned()),
+        (None, Some(base64)) => Some(decoded(base64)?),
+        (None, None) => None,
+    };
+    let blobs = case.member("blobs").and_then(Value::as_array).unwrap_or_default().iter();
+    let blobs = blobs.map(|blob| decoded(blob.member("bytes_b64").unwrap_or(&Value::Null))).collect::<Result<_, _>>()?;
+    let ops = case.member("ops").and_then(Value::as_array).ok_or(wrong("`ops` is no array"))?;
+    let ops = ops.iter().map(|op| (line, op.clone())).collect();
+    Ok(Script { name: case.member("name").map(text_of), input, blobs, ops })
 }
 
 /// A value that gjc refuses to store.
@@ -286,6 +404,26 @@ mod tests {
     fn expanded(text: &str) -> Result<String, Unwritable> {
         let named = BTreeMap::from([(JsString::from("a"), Value::string("id-a"))]);
         expand(&Value::parse(text.as_bytes()).unwrap(), &named).map(|value| to_text(&value))
+    }
+
+    #[test]
+    fn a_script_is_operations_or_cases() {
+        let op = r#"{"op":"flush"}"#;
+        let count = |text: &str| scripts(text.as_bytes()).map(|scripts| scripts.iter().map(|script| script.ops.len()).collect::<Vec<_>>());
+        assert_eq!(count(op), Ok(vec![1]));
+        assert_eq!(count(&format!("{op}\n\n{op}\n")), Ok(vec![2]));
+        assert_eq!(count(&format!("[{op},\n{op}]")), Ok(vec![2]));
+        assert_eq!(count(&format!("{{\"name\":\"n\",\n\"ops\":[{op}]}}")), Ok(vec![1]));
+        let cases =
+            format!("{{\"ops\":[]}}\n{{\"name\":\"b\",\"input_b64\":\"YQ==\",\"blobs\":[{{\"bytes_b64\":\"Yg==\"}}],\"ops\":[{op}]}}\n");
+        let read = scripts(cases.as_bytes()).unwrap();
+        assert_eq!((read.len(), read[1].name.as_deref()), (2, Some("b")));
+        assert_eq!((read[1].input.as_deref(), &read[1].blobs, read[1].ops[0].0), (Some(&b"a"[..]), &vec![b"b".to_vec()], 2));
+        assert_eq!(count(""), Ok(vec![0]));
+        let wrong = |text: &str| scripts(text.as_bytes()).unwrap_err().to_string();
+        assert_eq!(wrong("{\n"), "1: this is no JSON");
+        assert_eq!(wrong(&format!("{cases}{op}\n")), "3: an operation among cases");
+        assert_eq!(wrong("{\"input_b64\":\"?\",\"ops\":[]}"), "1: this is no Base64");
     }
 
     #[test]

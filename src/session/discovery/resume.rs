@@ -247,11 +247,7 @@ impl ColdIdentity {
             return Err(ColdFault::Changed);
         }
         let (fingerprint, first) = sampled.map_err(|_| ColdFault::Unavailable)?;
-        let header =
-            first.split(|byte| *byte == b'\n').find(|line| !trim(line).is_empty()).and_then(|line| Value::parse(trim(&utf8_lossy(line))));
-        let is_header = |value: &Value| value.member("type").is_some_and(|kind| kind.is_str("session"));
-        let id = header.filter(is_header).and_then(|header| header.str_member("id").map(|id| id.into_owned()));
-        Ok(ColdIdentity { canonical_path, session_id: JsString::from_wtf8(id.ok_or(ColdFault::Unavailable)?), meta, fingerprint })
+        Ok(ColdIdentity { canonical_path, session_id: session_in(&first).ok_or(ColdFault::Unavailable)?, meta, fingerprint })
     }
     /// Whether the file still is the one that was sampled. An edit of what is not sampled that keeps every stat field is
     /// not seen: so it is in gjc.
@@ -285,6 +281,14 @@ pub fn frames(size: u64) -> Vec<(u64, u64)> {
         }
     }
     frames
+}
+
+/// The id of the header that the first line of a first frame which is not blank must be.
+pub fn session_in(first: &[u8]) -> Option<JsString> {
+    let line = first.split(|byte| *byte == b'\n').find(|line| !trim(line).is_empty())?;
+    let header = Value::parse(trim(&utf8_lossy(line)))?;
+    let id = header.str_member("id").filter(|_| header.member("type").is_some_and(|kind| kind.is_str("session")))?;
+    Some(JsString::from_wtf8(id.into_owned()))
 }
 
 /// The fingerprint of a file, and its first frame.
