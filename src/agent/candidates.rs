@@ -763,17 +763,28 @@ pub struct WorkspaceListing {
 /// to none. Every file is looked at once, whatever the number of workspaces; the limit on unknown legacy directories is not
 /// applied.
 pub fn list_all(world: &World<'_>) -> (Vec<WorkspaceListing>, Vec<Invalid>) {
+    list_all_telling(world, &mut |_| {})
+}
+
+/// The same; `unread` is told of every directory that could not be listed.
+pub fn list_all_telling(world: &World<'_>, unread: &mut dyn FnMut(Error)) -> (Vec<WorkspaceListing>, Vec<Invalid>) {
     let root = world.canonical_root(&world.sessions_root);
     let cwds = Cwds::default();
     let mut files = Vec::new();
-    for directory in world.fs.list(&root).unwrap_or_default() {
+    let mut list = |path: &Path| {
+        world.fs.list(path).unwrap_or_else(|error| {
+            unread(error);
+            Vec::new()
+        })
+    };
+    for directory in list(&root) {
         let provenance = match layout::sessions_name(directory.name.as_bytes()) {
             layout::SessionsName::Scope => Provenance::V2,
             layout::SessionsName::Legacy => Provenance::Legacy,
             _ => continue,
         };
         let directory = root.join(&directory.name);
-        let names = world.fs.list(&directory).unwrap_or_default().into_iter();
+        let names = list(&directory).into_iter();
         files.extend(
             names.filter(|entry| layout::is_transcript_name(entry.name.as_bytes())).map(|entry| (directory.join(&entry.name), provenance)),
         );

@@ -23,6 +23,7 @@ pub mod migrate;
 pub mod options;
 pub mod quota;
 pub mod records;
+pub mod repair;
 pub mod replay;
 pub mod schema;
 pub mod scope;
@@ -92,6 +93,8 @@ pub enum Command {
     Dump(dump::Args),
     /// Check the prompt history, or search it as gjc does
     History(history::Args),
+    /// Copy legacy sessions into the layout that gjc uses now, with a proof that nothing was lost
+    Repair(repair::Args),
     /// The reference session manager
     Session(session::Args),
     /// Print the JSON Schema of a record of gjc or of what gjc-fsck writes, or compare a file with it
@@ -120,6 +123,7 @@ pub fn dispatch(command: &Command, console: &mut Console) -> Result<Status, Fail
         Command::Quota(args) => quota::run(args, console),
         Command::Dump(args) => dump::run(args, console),
         Command::History(args) => history::run(args, console),
+        Command::Repair(args) => repair::run(args, console),
         Command::Session(args) => session::run(args, console),
         Command::Schema(args) => schema::run(args, console),
     }
@@ -147,7 +151,8 @@ pub fn main() -> ExitCode {
             return status.into();
         }
     };
-    // Nothing that runs today writes below what it checks: to stop at once leaves nothing half done. A second handler
+    // To stop at once leaves nothing half done: only `repair` writes below what it reads, and what it leaves is what a crash
+    // leaves, from which the next run goes on. A second handler
     // cannot exist, so the only failure is a platform without signals, where Ctrl-C keeps its own meaning.
     let _ = ctrlc::set_handler(|| std::process::exit(i32::from(Status::CANCELLED.bits())));
 

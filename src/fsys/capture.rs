@@ -78,6 +78,8 @@ pub struct Watched<'a> {
     path: PathBuf,
     file: Box<dyn File + 'a>,
     meta: Meta,
+    /// How often in a row reading was interrupted.
+    interrupted: u32,
 }
 
 impl<'a> Watched<'a> {
@@ -92,7 +94,7 @@ impl<'a> Watched<'a> {
         }
         let file = fs.open(path)?;
         match file.stat() {
-            Ok(meta) if meta.same_state(&before) => Ok(Watched { fs, path: path.to_owned(), file, meta }),
+            Ok(meta) if meta.same_state(&before) => Ok(Watched { fs, path: path.to_owned(), file, meta, interrupted: 0 }),
             Ok(meta) => closing(Ok(()), || file.close()).map_err(Refusal::from).and(Err(Refusal::Changed(before.drift(&meta)))),
             Err(first) => closing(Err(first), || file.close()).map_err(Refusal::from),
         }
@@ -139,8 +141,19 @@ impl<'a> Watched<'a> {
 }
 
 impl Read for Watched<'_> {
+    /// Who reads begins again after an interruption, as the standard library does; for ever is too long: then it is `EIO`.
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        self.file.read(buffer)
+        let answer = self.file.read(buffer);
+        match &answer {
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {
+                self.interrupted += 1;
+                if self.interrupted > super::change::INTERRUPTIONS {
+                    return Err(std::io::Error::from_raw_os_error(Errno::IO.raw_os_error()));
+                }
+            }
+            _ => self.interrupted = 0,
+        }
+        answer
     }
 }
 
@@ -215,6 +228,22 @@ mod tests {
         assert_eq!(token("/d/link"), "ELOOP");
         assert_eq!(token("/d/fifo"), "source_changed");
         assert_eq!(captured(&fs, Bound::AtMost(6)), Err("artifact_capacity_exceeded"));
+    }
+
+    #[test]
+    fn a_read_that_is_interrupted_begins_again_but_not_for_ever() {
+        let fs = tree();
+        for (times, expected) in [(3, Ok(b"content".to_vec())), (u64::MAX, Err("EIO"))] {
+            let left = std::sync::atomic::AtomicU64::new(times);
+            let inject = Inject::new(&fs, |call| {
+                let interrupts = call.op == "read" && call.phase == Phase::Before && {
+                    left.fetch_update(std::sync::atomic::Ordering::SeqCst, std::sync::atomic::Ordering::SeqCst, |n| n.checked_sub(1))
+                        .is_ok()
+                };
+                interrupts.then_some(Errno::INTR)
+            });
+            assert_eq!(captured(&inject, Bound::Ceiling(100)), expected, "{times}");
+        }
     }
 
     #[test]

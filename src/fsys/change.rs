@@ -36,13 +36,15 @@ pub trait WriteFile: Send {
     /// Closes. (The real one cannot observe an error of closing: sync before, that tells all. An injected one can.)
     fn close(self: Box<Self>) -> Result<()>;
 
-    /// Writes everything: a short write goes on, an interrupted one begins again, one that takes nothing is `EIO`.
+    /// Writes everything: a short write goes on, an interrupted one begins again (but not for ever), one that takes nothing is
+    /// `EIO`.
     ///
     /// # Errors
     /// The first failure; what was taken until then stays.
     fn write_all(&mut self, mut bytes: &[u8]) -> Result<()> {
+        let mut patience = Patience::default();
         while !bytes.is_empty() {
-            let taken = taken(self.write(bytes))?;
+            let taken = patience.taken(self.write(bytes))?;
             bytes = bytes.get(taken..).unwrap_or_default();
         }
         Ok(())
@@ -52,8 +54,9 @@ pub trait WriteFile: Send {
     /// # Errors
     /// The first failure; what was taken until then stays.
     fn write_all_at(&mut self, mut bytes: &[u8], mut offset: u64) -> Result<()> {
+        let mut patience = Patience::default();
         while !bytes.is_empty() {
-            let taken = taken(self.write_at(bytes, offset))?;
+            let taken = patience.taken(self.write_at(bytes, offset))?;
             offset += taken as u64;
             bytes = bytes.get(taken..).unwrap_or_default();
         }
@@ -61,12 +64,27 @@ pub trait WriteFile: Send {
     }
 }
 
-/// How many bytes a write took; an interrupted one took none, and one that answers none is an error.
-fn taken(answer: Result<usize>) -> Result<usize> {
-    match answer {
-        Err(e) if e.errno == Errno::INTR => Ok(0),
-        Ok(0) => Err(Error { op: "write", path: Path::new("").to_owned(), errno: Errno::IO }),
-        answer => answer,
+/// How often one operation may be interrupted before that is an error.
+pub(super) const INTERRUPTIONS: u32 = 100;
+
+/// Counts how often in a row a write was interrupted.
+#[derive(Default)]
+struct Patience(u32);
+
+impl Patience {
+    /// How many bytes a write took; an interrupted one took none, and one that answers none is an error.
+    fn taken(&mut self, answer: Result<usize>) -> Result<usize> {
+        match answer {
+            Err(e) if e.errno == Errno::INTR && self.0 < INTERRUPTIONS => {
+                self.0 += 1;
+                Ok(0)
+            }
+            Ok(0) => Err(Error { op: "write", path: Path::new("").to_owned(), errno: Errno::IO }),
+            answer => {
+                self.0 = 0;
+                answer
+            }
+        }
     }
 }
 

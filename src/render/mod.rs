@@ -15,6 +15,7 @@ pub mod junit;
 pub mod list;
 pub mod markdown;
 pub mod quota;
+pub mod repair;
 pub mod replay;
 pub mod sarif;
 pub mod style;

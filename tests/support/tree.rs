@@ -47,9 +47,15 @@ fn make_writable(directory: &Path) {
 }
 
 impl Tree {
+    #[allow(dead_code, reason = "not every suite makes an empty one")]
     /// An empty root with `home`, `tmp`, the workspaces, and the agent directory unless a node makes it.
     pub fn new(workspaces: &[&str], nodes_make_agent: bool) -> Tree {
-        let base = tempfile::Builder::new().prefix("gjct").tempdir().expect("a temp directory").keep();
+        Tree::new_in(&std::env::temp_dir(), workspaces, nodes_make_agent)
+    }
+
+    /// The same below this directory.
+    pub fn new_in(below: &Path, workspaces: &[&str], nodes_make_agent: bool) -> Tree {
+        let base = tempfile::Builder::new().prefix("gjct").tempdir_in(below).expect("a temp directory").keep();
         let root = fs::canonicalize(base).expect("the temp directory resolves");
         let tree = Tree { root, aliases: BTreeMap::new(), variables: BTreeMap::new(), frozen: BTreeMap::new() };
         tree.directory(Path::new("home"), 0o755);
@@ -65,9 +71,14 @@ impl Tree {
 
     /// The tree of a case, with the operation names that its expectations use.
     pub fn of_case(case: &Value) -> Tree {
+        Tree::of_case_in(&std::env::temp_dir(), case)
+    }
+
+    /// The same below this directory.
+    pub fn of_case_in(below: &Path, case: &Value) -> Tree {
         let nodes = case["nodes"].as_array().expect("a case has nodes");
         let workspaces: Vec<&str> = case["workspaces"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        let mut tree = Tree::new(&workspaces, nodes.iter().any(|node| node["path"] == "agent"));
+        let mut tree = Tree::new_in(below, &workspaces, nodes.iter().any(|node| node["path"] == "agent"));
         tree.apply(nodes);
         let mut frozen = BTreeMap::new();
         for text in strings(&case["expect"]) {

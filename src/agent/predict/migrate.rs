@@ -20,7 +20,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Largest file that a no-replace publication takes.
-const PUBLISH_LIMIT: u64 = 128 << 20;
+pub const PUBLISH_LIMIT: u64 = 128 << 20;
 
 fn durability(detail: impl Into<String>, path: &Path) -> Refused {
     Refused::new("durability_failed", detail).at(path)
@@ -91,7 +91,7 @@ pub(super) fn migrate(world: &World<'_>, scope: &Scope, source: &Candidate) -> R
         None => {}
     }
     // 8. prepared receipt
-    let plan = plan(scope, source, &identity, &destination, survey.as_ref().zip(tree.as_ref()), world);
+    let plan = prepared_receipt(scope, source, &identity, &destination, survey.as_ref().zip(tree.as_ref()), world);
     let prepared = scope.protocol(layout::RECEIPTS).join(State::Prepared.file_name(&operation));
     if fs.present(&prepared).unwrap_or(true) {
         let matching = read_record(fs, &prepared).ok().flatten().is_some_and(|found| plan.prepared_matches(&found));
@@ -149,12 +149,12 @@ fn artifacts_of_destination(destination: &Path) -> PathBuf {
 }
 
 /// `.gjc-migrate-<op>-artifacts` beside the artifact directory.
-fn detached_path(artifacts: &Path, operation: &str) -> PathBuf {
+pub fn detached_path(artifacts: &Path, operation: &str) -> PathBuf {
     artifacts.with_file_name(format!(".gjc-migrate-{operation}-artifacts"))
 }
 
-/// The plan that a `prepared` receipt of this migration would record.
-fn plan(
+/// The plan that a `prepared` receipt of this migration records; its attempt is still to be named.
+pub fn prepared_receipt(
     scope: &Scope,
     source: &Candidate,
     identity: &TranscriptIdentity,
@@ -224,7 +224,7 @@ fn recover(world: &World<'_>, scope: &Scope, source: &Candidate, operation: &str
 }
 
 /// Whether the directory is the recorded artifact root: identity, and the whole tree except the root's ctime.
-fn is_recorded(world: &World<'_>, path: &Path, quarantine: &Value) -> bool {
+pub fn is_recorded(world: &World<'_>, path: &Path, quarantine: &Value) -> bool {
     let (Some(identity), Some(recorded)) = (quarantine.member("identity"), quarantine.member("tree")) else { return false };
     let live = artifacts::survey(world.fs, path).ok().flatten();
     let Some(live) = live.and_then(|survey| Some((survey.items.first()?.meta, artifacts::snapshot(world.fs, &survey).ok()?))) else {
@@ -238,7 +238,8 @@ fn is_recorded(world: &World<'_>, path: &Path, quarantine: &Value) -> bool {
         && json_text(&without_root_ctime(&tree.to_value())) == json_text(&without_root_ctime(recorded))
 }
 
-fn without_root_ctime(tree: &Value) -> Value {
+/// A recorded tree without the change time of its root, which moving the root changes.
+pub fn without_root_ctime(tree: &Value) -> Value {
     let mut tree = tree.clone();
     let entries = tree.as_object_mut().and_then(|tree| tree.get_mut("entries"));
     if let Some(Value::Array(entries)) = entries {
@@ -253,7 +254,10 @@ fn without_root_ctime(tree: &Value) -> Value {
 }
 
 /// Step 11: every file is published without replacing; an existing one is tolerated when it is the same.
-fn copy_artifacts(world: &World<'_>, source: &Survey, destination: &Path) -> Result<(), Refused> {
+///
+/// # Errors
+/// Something else stands in the way of a copy.
+pub fn copy_artifacts(world: &World<'_>, source: &Survey, destination: &Path) -> Result<(), Refused> {
     match world.fs.lstat(destination) {
         Ok(meta) if meta.kind != Kind::Directory => {
             let why = format!("the destination artifact directory is a {}", meta.kind.noun());
@@ -279,7 +283,10 @@ fn copy_artifacts(world: &World<'_>, source: &Survey, destination: &Path) -> Res
 }
 
 /// Step 14: the destination tree must equal the manifest, so an entry that the source lacks is one too many.
-fn extra_artifacts(source: Option<&Survey>, copied: Option<&Survey>, root: &Path) -> Result<(), Refused> {
+///
+/// # Errors
+/// The first such entry.
+pub fn extra_artifacts(source: Option<&Survey>, copied: Option<&Survey>, root: &Path) -> Result<(), Refused> {
     let names = |survey: Option<&Survey>| -> std::collections::BTreeSet<String> {
         survey.into_iter().flat_map(|survey| &survey.items).map(|item| item.relative.clone()).collect()
     };

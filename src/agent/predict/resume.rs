@@ -292,7 +292,7 @@ fn resume(world: &World<'_>, scope: &Scope, pending: &PendingTarget) -> Result<O
 }
 
 /// Why a lock file blocks, or none when it is absent or reclaimable (spec 02 §6.2).
-pub(super) fn lock_blocks(world: &World<'_>, path: &Path) -> Option<String> {
+pub fn lock_blocks(world: &World<'_>, path: &Path) -> Option<String> {
     match world.fs.lstat(path) {
         Err(error) if error.errno == Errno::NOENT => return None,
         Err(error) => return Some(error.to_string()),

@@ -1,8 +1,9 @@
 //! What is durable apart from what is visible, and the trees that a crash may leave.
 //!
 //! A file's content, size and mode are durable as of its last `fsync`, a directory's names (and its mode) as of its own. A
-//! name given and a name taken of one object is one rename, which a crash leaves done or undone. A new object has its mode
-//! from the beginning, no content and no names.
+//! name given and a name taken of one object is one rename, which a crash leaves done or undone, also across directories; to
+//! sync either of the two makes all of it durable. (Journalling and copy-on-write file systems are so. POSIX promises less.)
+//! A new object has its mode from the beginning, no content and no names.
 
 use super::{Content, Errno, Kind, Memory, Node, ROOT, Tree};
 use std::collections::hash_map::DefaultHasher;
@@ -47,8 +48,26 @@ impl Tree {
     pub(super) fn sync(&mut self, ino: u64) -> Result<(), Errno> {
         let node = self.node(ino)?;
         let durable = Durable { content: node.content.clone(), mode: node.meta.mode };
+        if node.meta.kind == Kind::Directory {
+            let touched = self.steps().into_iter().filter(|step| step.iter().any(|(directory, ..)| *directory == ino));
+            let elsewhere: Step = touched.flatten().filter(|(directory, ..)| *directory != ino).collect();
+            for (directory, name, object) in elsewhere {
+                self.make_durable(directory, name, object);
+            }
+        }
         self.durable.insert(ino, durable);
         Ok(())
+    }
+    /// One name of a directory as it is now, while the rest of its names stays unsynced.
+    fn make_durable(&mut self, directory: u64, name: OsString, object: Option<u64>) {
+        let Ok(mode) = self.node(directory).map(|node| node.meta.mode) else { return };
+        let durable = self.durable.entry(directory).or_insert_with(|| Durable { content: Content::Names(BTreeMap::new()), mode });
+        if let Content::Names(names) = &mut durable.content {
+            match object {
+                Some(object) => _ = names.insert(name, object),
+                None => _ = names.remove(&name),
+            }
+        }
     }
     /// Content of a node as data is kept or not.
     fn content_after(&self, ino: u64, node: &Node, data: Data) -> Content {
@@ -214,6 +233,10 @@ impl Memory {
         }
         all
     }
+    /// A number for paths, objects, modes and bytes, without times: the same for the same tree in one run of the program.
+    pub fn fingerprint(&self) -> u64 {
+        self.tree().fingerprint()
+    }
     /// A tree of its own with the same objects and the same durable state.
     pub fn fork(&self) -> Memory {
         let tree = self.tree();
@@ -284,6 +307,21 @@ mod tests {
                 (None, bytes("\0\0\0")),
             ])
         );
+    }
+
+    #[test]
+    fn a_rename_across_directories_is_whole_when_either_is_synced() {
+        for synced in ["/d", "/e"] {
+            let fs = Memory::new();
+            fs.file("/d/f", b"x");
+            fs.file("/e/other", b"y");
+            fs.settle();
+            Change::rename(&fs, Path::new("/d/f"), Path::new("/e/f")).unwrap();
+            assert_eq!(left(&fs, "/d/f"), BTreeSet::from([None, Some(b"x".to_vec())]));
+            fs.sync_dir(Path::new(synced)).unwrap();
+            assert_eq!(left(&fs, "/d/f"), BTreeSet::from([None]), "{synced}");
+            assert_eq!(left(&fs, "/e/f"), BTreeSet::from([Some(b"x".to_vec())]), "{synced}");
+        }
     }
 
     #[test]

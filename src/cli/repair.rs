@@ -1,0 +1,285 @@
+//! `repair [PATH]`: copies legacy sessions into the layout that gjc uses now, as gjc itself documents it, with a proof.
+
+use super::list::{named, no_agent_directory};
+use super::options::Format;
+use super::{Console, Failure, Status};
+use crate::agent::layout::is_transcript_name;
+use crate::agent::locate::{Part, part_of};
+use crate::agent::walk::show;
+use crate::fsys::host::ThisHost;
+use crate::fsys::output::NewFile;
+use crate::fsys::{Fs, Kind, Real, input};
+use crate::render::human::Layout;
+use crate::render::repair as render;
+use crate::repair::apply::{Applied, apply};
+use crate::repair::outside::uuid_of;
+use crate::repair::plan::{self, Plan, Wanted, Wish, plan};
+use crate::repair::proof::{self, Proof};
+use crate::repair::{Ground, Outside, Policy};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// Arguments of `repair`.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Without --apply nothing is written. What is done is gjc's own copy-retain migration: each legacy session and its artifacts \
+are copied under a lock, never over anything, and the old files keep their bytes, modes and times. A repair that is stopped or crashes at \
+any point can be run again; a lock that it leaves ends after 60 seconds. Exit status, summed: 1 a copy was written, 4 a session was left \
+alone (or a proof no longer holds), 8 something could not be read or written."
+)]
+pub struct Args {
+    /// Agent directory, scope, legacy directory or legacy transcript (default: the user's agent directory)
+    #[arg(value_name = "PATH")]
+    pub path: Option<PathBuf>,
+    /// Print what would be done (the default)
+    #[arg(long, group = "doing")]
+    pub plan: bool,
+    /// Do it: what PLAN says, refusing what changed since, or what a plan made now says
+    #[arg(long, group = "doing", value_name = "PLAN", num_args = 0..=1)]
+    pub apply: Option<Option<PathBuf>>,
+    /// Look again at everything that a proof says
+    #[arg(long, group = "doing", value_name = "PROOF", conflicts_with = "path")]
+    pub verify: Option<PathBuf>,
+    /// Write the plan to this new file as well
+    #[arg(short = 'o', long = "out", value_name = "NEW")]
+    pub out: Option<PathBuf>,
+    /// gjc's setting session.directoryMigration
+    #[arg(long, value_enum, default_value_t = PolicyName::CopyRetain, value_name = "POLICY")]
+    pub policy: PolicyName,
+    /// Make the directories on the way owner-only first, as gjc does; without it a scope that needs it is refused
+    #[arg(long)]
+    pub secure_modes: bool,
+    /// Write a proof of each copied session into this directory
+    #[arg(long, value_name = "DIR")]
+    pub proof: Option<PathBuf>,
+}
+
+/// Values of gjc's setting.
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PolicyName {
+    /// Copy, and keep the old files
+    CopyRetain,
+    /// Leave legacy sessions where they are
+    Disabled,
+}
+
+/// Plans, applies or verifies.
+///
+/// # Errors
+/// PATH, plan or proof cannot be read; the files belong to somebody else; a proof cannot be written.
+pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
+    if args.out.is_some() && (args.apply.is_some() || args.verify.is_some()) {
+        return Err(Failure::Usage("-o goes with --plan: it names the file that the plan is written to".into()));
+    }
+    if args.proof.is_some() && args.apply.is_none() {
+        return Err(Failure::Usage("--proof goes with --apply: there is nothing to prove without it".into()));
+    }
+    if let Some(path) = &args.verify {
+        return verify(path, console);
+    }
+    if console.options.assume_root.is_some() {
+        return Err(Failure::Usage("a copied agent directory (--assume-root) is judged only: receipts record where it really lies".into()));
+    }
+    let given = match &args.apply {
+        Some(Some(path)) => Some(read_plan(path)?),
+        _ => None,
+    };
+    let (wanted, agent) = wanted(args, given.as_ref(), console)?;
+    let world = console.world(&Real, &ThisHost, agent.as_deref())?;
+    if !world.fs.present(&world.agent_dir).unwrap_or(true) {
+        return Err(no_agent_directory(&world.agent_dir));
+    }
+    let policy = match args.policy {
+        PolicyName::CopyRetain => Policy::CopyRetain,
+        PolicyName::Disabled => Policy::Disabled,
+    };
+    let wish = Wish { policy, secure_modes: args.secure_modes };
+    let owner = world.uid;
+    let machine = Machine::new();
+    let ground = Ground { fs: &Real, world, outside: &machine };
+    let planned = given.unwrap_or_else(|| plan(&ground.now(), &wanted, wish));
+    if args.apply.is_none() {
+        return show_plan(args, &planned, console);
+    }
+    if owner != console.environment.uid {
+        let why = format!(
+            "this agent directory belongs to user {owner}; what another user writes there gjc refuses to read: run this as that user"
+        );
+        return Err(Failure::Operational(why));
+    }
+    if let Some(directory) = &args.proof {
+        let meta =
+            Real.stat(directory).map_err(|error| Failure::Operational(format!("{}: {}", show(directory.as_os_str()), error.token())))?;
+        if meta.kind != Kind::Directory {
+            return Err(Failure::Usage(format!("{}: proofs go into a directory", show(directory.as_os_str()))));
+        }
+    }
+    let mut unwritten = Vec::new();
+    let applied = apply(&ground, &planned, args.secure_modes, &mut |proof| {
+        if let Some(directory) = &args.proof
+            && let Err(failure) = write_json(&directory.join(proof.file_name()), proof)
+        {
+            unwritten.push(failure.to_string());
+        }
+    });
+    show_applied(args, &planned, &applied, console)?;
+    for failure in &unwritten {
+        console.note(&format!("the session is copied, but its proof could not be written: {failure}"));
+    }
+    let copied = if applied.copied() > 0 { Status::REPAIRED } else { Status::CLEAN };
+    let left = applied.refusals().any(|refusal| refusal.code != "legacy_migration_disabled");
+    let left = if left { Status::FINDINGS } else { Status::CLEAN };
+    let failed = if unwritten.is_empty() { Status::CLEAN } else { Status::OPERATIONAL };
+    Ok(copied | left | failed | of_unread(&planned))
+}
+
+/// What is looked at, and the agent directory that it lies in.
+fn wanted(args: &Args, given: Option<&Plan>, console: &Console) -> Result<(Wanted, Option<PathBuf>), Failure> {
+    if let Some(plan) = given {
+        if args.path.is_some() {
+            return Err(Failure::Usage("a plan says itself what it is about: leave PATH out".into()));
+        }
+        return Ok((Wanted::All, Some(PathBuf::from(&plan.agent_dir))));
+    }
+    let Some(path) = &args.path else { return Ok((Wanted::All, None)) };
+    let there = console.environment.current_dir.join(path);
+    let transcript = path.file_name().is_some_and(|name| is_transcript_name(name.as_encoded_bytes()));
+    if transcript && Real.lstat(&there).is_ok_and(|meta| meta.kind == Kind::File) {
+        let real = Real.realpath(&there).map_err(|error| Failure::Operational(error.to_string()))?;
+        if let Some(Part::Directory { agent, .. }) = real.parent().and_then(|directory| part_of(&Real, directory)) {
+            return Ok((Wanted::Transcript(real), Some(agent)));
+        }
+        return Err(Failure::Usage(format!(
+            "{}: it lies in no agent directory; `--salvage` mends a transcript anywhere",
+            show(path.as_os_str())
+        )));
+    }
+    Ok(match named(path, console)? {
+        Part::Agent(agent) => (Wanted::All, Some(agent)),
+        Part::Directory { agent, directory } => (Wanted::Directory(directory), Some(agent)),
+    })
+}
+
+fn layout(console: &Console) -> Layout {
+    Layout { colour: console.colour(), width: console.environment.width, quiet: console.options.quiet }
+}
+
+fn show_plan(args: &Args, planned: &Plan, console: &mut Console) -> Result<Status, Failure> {
+    if let Some(path) = &args.out {
+        write_json(path, planned)?;
+    }
+    let layout = layout(console);
+    answer(console, planned, || render::plan(planned, layout))?;
+    let refused = |refused: &Option<plan::Refusal>| refused.as_ref().is_some_and(|refusal| refusal.code != "legacy_migration_disabled");
+    let left = planned.scopes.iter().any(|scope| {
+        refused(&scope.refused)
+            || scope.sessions.iter().any(|session| refused(&session.refused))
+            || scope.leftovers.iter().any(|leftover| refused(&leftover.refused))
+    }) || !planned.invalid.is_empty();
+    Ok(if left { Status::FINDINGS } else { Status::CLEAN } | of_unread(planned))
+}
+
+fn of_unread(planned: &Plan) -> Status {
+    if planned.unread.is_empty() { Status::CLEAN } else { Status::OPERATIONAL }
+}
+
+fn show_applied(args: &Args, planned: &Plan, applied: &Applied, console: &mut Console) -> Result<(), Failure> {
+    let layout = layout(console);
+    answer(console, applied, || render::applied(applied, planned, args.proof.as_deref(), layout))
+}
+
+fn verify(path: &Path, console: &mut Console) -> Result<Status, Failure> {
+    let proof: Proof = read_json(path, "a proof", proof::LIMIT)?;
+    if proof.schema != proof::SCHEMA {
+        return Err(Failure::Usage(format!("{}: a proof of another form than `{}`", show(path.as_os_str()), proof::SCHEMA)));
+    }
+    let checked = proof::verify(&Real, &proof);
+    let layout = layout(console);
+    answer(console, &checked, || render::verified(&proof, &checked, layout))?;
+    Ok(if checked.iter().all(|one| one.holds) { Status::CLEAN } else { Status::FINDINGS })
+}
+
+/// Writes the answer: as JSON where that is asked for, else for people.
+fn answer(console: &mut Console, value: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Failure> {
+    let format = console.options.format;
+    let out = console.out();
+    match format {
+        Format::Json => {
+            serde_json::to_writer_pretty(&mut *out, value).map_err(std::io::Error::from)?;
+            writeln!(out)?;
+        }
+        Format::Human | Format::Concise => out.write_all(text().as_bytes())?,
+    }
+    Ok(())
+}
+
+fn read_plan(path: &Path) -> Result<Plan, Failure> {
+    if Real.stat(path).is_ok_and(|meta| meta.kind == Kind::Directory) {
+        let name = show(path.as_os_str());
+        return Err(Failure::Usage(format!(
+            "{name}: --apply takes a plan file; write `gjc-fsck repair {name} --apply` to repair a directory"
+        )));
+    }
+    let plan: Plan = read_json(path, "a plan", plan::LIMIT)?;
+    if plan.schema != plan::SCHEMA {
+        return Err(Failure::Usage(format!("{}: a plan of another form than `{}`", show(path.as_os_str()), plan::SCHEMA)));
+    }
+    Ok(plan)
+}
+
+fn read_json<T: DeserializeOwned>(path: &Path, what: &str, limit: u64) -> Result<T, Failure> {
+    let mut bytes = Vec::new();
+    let file = input::open(path).map_err(|error| Failure::at(path, &error))?;
+    file.take(limit).read_to_end(&mut bytes).map_err(|error| Failure::at(path, &error))?;
+    serde_json::from_slice(&bytes).map_err(|error| Failure::Usage(format!("{}: this is not {what}: {error}", show(path.as_os_str()))))
+}
+
+fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Failure> {
+    let operational = |refused: crate::fsys::output::Refused| Failure::Operational(refused.to_string());
+    let mut file = NewFile::create(path, None).map_err(operational)?;
+    serde_json::to_writer_pretty(&mut file, value).map_err(std::io::Error::from).map_err(|error| Failure::at(path, &error))?;
+    file.write_all(b"\n").map_err(|error| Failure::at(path, &error))?;
+    file.publish().map_err(operational)
+}
+
+/// This machine and this process.
+struct Machine {
+    process: String,
+}
+
+impl Machine {
+    fn new() -> Self {
+        Machine { process: chance() }
+    }
+}
+
+/// A UUID from the random keys that the standard library gives each hash map.
+fn chance() -> String {
+    let half = || u128::from(RandomState::new().build_hasher().finish());
+    uuid_of(half() << 64 | half())
+}
+
+impl Outside for Machine {
+    #[allow(clippy::disallowed_methods, reason = "a lock is renewed by the clock of this moment")]
+    fn now_ms(&self) -> u64 {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    }
+    fn uuid(&self) -> String {
+        chance()
+    }
+    fn wait(&self, ms: u64) {
+        std::thread::sleep(Duration::from_millis(ms));
+    }
+    fn pid(&self) -> u32 {
+        std::process::id()
+    }
+    fn process_start_id(&self) -> &str {
+        &self.process
+    }
+}

@@ -1,0 +1,562 @@
+//! Carrying a plan out: spec 02 §6.4 step by step, with the differences that `repair` lists.
+//!
+//! Whatever fails before the committed receipt is durable is taken back, object by object; after it nothing is. Every step
+//! begins with the two consents: the lock is still ours, the source is still the file that was planned.
+
+use super::lock::{self, Held};
+use super::plan::{
+    Deciding, Leftover, Plan, Refusal, ScopePlan, SessionPlan, Wanted, Wish, hex, mode_changes, mode_mismatch, ready, text, tree_hash,
+};
+use super::proof::{self, Proof};
+use super::store::{NotPublished, Store, close_after};
+use super::{Ground, Refused, failed, receipts};
+use crate::agent::artifacts::{self, Survey};
+use crate::agent::candidates::{self, Candidate, Provenance, artifacts_of};
+use crate::agent::identity::Identity;
+use crate::agent::layout;
+use crate::agent::migration_receipt::{ManifestEntry, Receipt, State};
+use crate::agent::predict;
+use crate::agent::record::TranscriptIdentity;
+use crate::agent::security::Need;
+use crate::agent::world::{Scope, World};
+use crate::agent::{binding, identity};
+use crate::fsys::{Acl, Bound, Errno, NO_ATTRIBUTE, Watched, capture};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// How many manifest entries are copied between two consents (spec 02 §6.6).
+const BATCH: usize = 256;
+
+/// What a repair did.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Applied {
+    /// One for each session of the plan, in its order.
+    pub sessions: Vec<Session>,
+    /// Staged receipts of no session, and what became of them.
+    pub leftovers: Vec<Over>,
+}
+
+/// What became of one session.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Session {
+    /// Header id.
+    pub session_id: String,
+    /// The legacy transcript.
+    pub source: String,
+    /// The copy.
+    pub destination: String,
+    /// What was proven; none when it was left alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
+    /// Why it was left alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<Refusal>,
+    /// Another process copied it since the plan was made; nothing was left to do.
+    pub copied_meanwhile: bool,
+    /// What could not be cleaned up, and is harmless where it lies.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cleanup_pending: Vec<String>,
+}
+
+/// What became of the staged receipts of no session.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Over {
+    /// The receipts.
+    pub receipts: Vec<String>,
+    /// Why they were left alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<Refusal>,
+}
+
+impl Applied {
+    /// Sessions that were copied.
+    pub fn copied(&self) -> usize {
+        self.sessions.iter().filter(|session| session.proof.is_some()).count()
+    }
+    /// What was left alone, and why.
+    pub fn refusals(&self) -> impl Iterator<Item = &Refusal> {
+        self.sessions.iter().filter_map(|one| one.refused.as_ref()).chain(self.leftovers.iter().filter_map(|one| one.refused.as_ref()))
+    }
+}
+
+/// Carries a plan out. Each session is decided again under its lock, and refused with `source_changed` when the answer is not
+/// the planned one. `proven` is told of each session as soon as it is committed.
+pub fn apply(ground: &Ground<'_>, plan: &Plan, secure_modes: bool, proven: &mut dyn FnMut(&Proof)) -> Applied {
+    let mut applied = Applied::default();
+    for scope in &plan.scopes {
+        let outcome = if scope.writes() { Writer::new(ground, scope, secure_modes) } else { Err(None) };
+        match outcome {
+            Ok((writer, found)) => writer.run(scope, &found, &mut applied, proven),
+            Err(refused) => leave(scope, refused, &mut applied),
+        }
+    }
+    applied
+}
+
+/// A scope in which nothing is written: everything keeps its own reason, or gets this one.
+fn leave(scope: &ScopePlan, refused: Option<Refused>, applied: &mut Applied) {
+    let refused = refused.map(Refusal::from);
+    let why = |own: &Option<Refusal>| own.clone().or_else(|| refused.clone()).or_else(|| scope.refused.clone());
+    applied.sessions.extend(scope.sessions.iter().map(|session| left_alone(session, why(&session.refused))));
+    let leftovers = scope.leftovers.iter();
+    applied.leftovers.extend(leftovers.map(|one| Over { receipts: one.set_aside.clone(), refused: why(&one.refused) }));
+}
+
+fn left_alone(session: &SessionPlan, refused: Option<Refusal>) -> Session {
+    Session {
+        session_id: session.session_id.clone(),
+        source: session.source.clone(),
+        destination: session.destination.clone(),
+        proof: None,
+        refused,
+        copied_meanwhile: false,
+        cleanup_pending: Vec::new(),
+    }
+}
+
+/// Why a session was left alone, and what of this attempt could not be taken back.
+type Stopped = Box<(Refused, Vec<String>)>;
+
+/// How one session ended that was not refused.
+enum Ended {
+    /// Copied by us; with what could not be cleaned up.
+    Copied(Box<Proof>, Vec<String>),
+    /// Copied by another process.
+    Meanwhile,
+}
+
+/// One scope that is prepared for writing.
+struct Writer<'g> {
+    ground: &'g Ground<'g>,
+    scope: Scope,
+    store: Store<'g>,
+}
+
+impl<'g> Writer<'g> {
+    /// Secures, makes and binds what is missing (spec 02 §4.4), then lists the scope afresh (§6.4 step 1).
+    fn new(ground: &'g Ground<'g>, plan: &ScopePlan, secure_modes: bool) -> Result<(Self, candidates::Listing), Option<Refused>> {
+        let world = ground.now();
+        let workspace = Identity { platform: identity::Platform::Posix, canonical_path: plan.workspace.clone() };
+        let found = ready(&world, &workspace)?;
+        if text(&found.scope.directory) != plan.directory {
+            return Err(Some(Refused::new("source_changed", "the plan is of another agent directory").at(found.scope.directory)));
+        }
+        if found.mode_changes.iter().any(|change| !plan.mode_changes.contains(change)) {
+            return Err(Some(Refused::new("source_changed", "modes changed since the plan").at(&plan.directory)));
+        }
+        if let Some(first) = found.mode_changes.first() {
+            if !secure_modes {
+                return Err(Some(mode_mismatch(first)));
+            }
+            secure(ground, &world, &found.scope)?;
+        }
+        let store = Store::new(ground.fs, &found.scope.directory, world.uid, ground.outside.pid());
+        // What is prepared stays, as gjc's does.
+        let prepared = prepare(&store, &found.scope);
+        store.keep();
+        prepared?;
+        let scope = predict::reconcile(&world, Path::new(&workspace.canonical_path))?;
+        let listing = predict::list(&world, &scope).map_err(|error| Refused::new("binding_invalid", error.to_string()))?;
+        // A v2 file that cannot be read now may have the id of a session that would be copied.
+        if let Some(unread) = listing.invalid.iter().find(|one| one.transient && one.path.parent() == Some(&scope.directory)) {
+            return Err(Some(Refused::new("managed_storage_unsupported", unread.detail.clone()).at(&unread.path)));
+        }
+        Ok((Writer { ground, scope, store }, listing))
+    }
+
+    fn run(&self, plan: &ScopePlan, listing: &candidates::Listing, applied: &mut Applied, proven: &mut dyn FnMut(&Proof)) {
+        let world = self.ground.now();
+        let mut deciding = Deciding::new(&world, &self.scope, listing);
+        for session in &plan.sessions {
+            if !session.is_done() {
+                applied.sessions.push(left_alone(session, session.refused.clone()));
+                continue;
+            }
+            match self.session(session, &mut deciding) {
+                Ok(Ended::Copied(proof, cleanup_pending)) => {
+                    proven(&proof);
+                    deciding.claim(session);
+                    applied.sessions.push(Session { proof: Some(*proof), cleanup_pending, ..left_alone(session, None) });
+                }
+                Ok(Ended::Meanwhile) => {
+                    deciding.claim(session);
+                    applied.sessions.push(Session { copied_meanwhile: true, ..left_alone(session, None) });
+                }
+                Err(stopped) => {
+                    let (refused, cleanup_pending) = *stopped;
+                    applied.sessions.push(Session { cleanup_pending, ..left_alone(session, Some(refused.into())) });
+                }
+            }
+        }
+        for leftover in &plan.leftovers {
+            let refused = match &leftover.refused {
+                Some(refused) => Some(refused.clone()),
+                None => self.leftover(leftover, &mut deciding).err().map(Refusal::from),
+            };
+            applied.leftovers.push(Over { receipts: leftover.set_aside.clone(), refused });
+        }
+    }
+
+    /// One session under its lock. What could not be cleaned up is told beside the outcome.
+    fn session(&self, plan: &SessionPlan, deciding: &mut Deciding<'_>) -> Result<Ended, Stopped> {
+        let mut held = self.lock(&plan.operation, deciding)?;
+        let outcome = self.locked(plan, deciding, &mut held);
+        let left = if outcome.is_err() { self.store.roll_back().iter().map(text).collect() } else { Vec::new() };
+        let released = held.release();
+        match (outcome, released) {
+            // The copy is committed; the lock ends with its lease.
+            (Ok(Ended::Copied(proof, mut pending)), Err(refused)) => {
+                pending.extend(refused.path.as_deref().map(text));
+                Ok(Ended::Copied(proof, pending))
+            }
+            (Ok(ended), _) => Ok(ended),
+            (Err(refused), _) => Err(Box::new((refused, left))),
+        }
+    }
+
+    /// The lock of an operation. A lock that was named and could not be made durable is taken back.
+    fn lock(&self, operation: &str, deciding: &mut Deciding<'_>) -> Result<Held<'_>, Stopped> {
+        let world = self.ground.now();
+        match lock::acquire(&self.store, &self.scope, operation, world.uid, world.host, self.ground.outside) {
+            Ok(held) => {
+                self.store.keep();
+                deciding.hold(held.path());
+                Ok(held)
+            }
+            Err(refused) => Err(Box::new((refused, self.store.roll_back().iter().map(text).collect()))),
+        }
+    }
+
+    fn locked(&self, plan: &SessionPlan, deciding: &Deciding<'_>, held: &mut Held<'_>) -> Result<Ended, Refused> {
+        let fs = self.ground.fs;
+        let source_path = PathBuf::from(&plan.source);
+        let changed = |why: String| Refused::new("source_changed", why).at(&source_path);
+        let source = Candidate::read(fs, &source_path, Provenance::Legacy).map_err(|why| changed(format!("the transcript {why}")))?;
+        let before = source.identity(fs).map_err(|why| changed(format!("the transcript {why}")))?;
+        // A tombstone has the operation name of the legacy file (spec 02 §9.1).
+        let tombstone = self.scope.protocol(layout::TOMBSTONES).join(format!("{}.json", plan.operation));
+        if fs.present(&tombstone).map_err(|e| failed(&e))? {
+            return Err(Refused::new("migration_retired", "the session was deleted since the plan").at(tombstone));
+        }
+        if self.is_migrated(&source, &before, Path::new(&plan.destination)) {
+            return Ok(Ended::Meanwhile);
+        }
+        // 1. to 9. are decided again, now that nobody else migrates this session.
+        let mut decided = deciding.decide_one(&source)?;
+        if !is_planned(plan, &decided.plan) {
+            return Err(changed("something of this session changed since the plan".to_owned()));
+        }
+        if let Some(put_back) = &decided.plan.put_back {
+            held.consent()?;
+            let (from, to) = (Path::new(&put_back.from), Path::new(&put_back.to));
+            fs.rename_new(from, to).map_err(|e| failed(&e))?;
+            self.store.sync_parent(to)?;
+        }
+        for staged in &decided.plan.set_aside {
+            held.consent()?;
+            let path = Path::new(staged);
+            let meta = fs.lstat(path).map_err(|e| failed(&e))?;
+            self.store.set_aside(path, &meta)?;
+        }
+        if decided.plan.put_back.is_some() {
+            // The root has another change time now; nothing else may differ.
+            decided = deciding.decide_one(&source)?;
+            if decided.plan.artifacts != plan.artifacts || decided.plan.put_back.is_some() {
+                return Err(changed("the artifacts changed while they were put back".to_owned()));
+            }
+        }
+        let destination = PathBuf::from(&plan.destination);
+        let prepared = receipts::prepared(decided.prepared, held.attempt_id(), &destination);
+        let role = self.scope.protocol(layout::RECEIPTS);
+        let at = |state: State| role.join(state.file_name(&plan.operation));
+        // 8.
+        if !decided.is_prepared {
+            held.consent()?;
+            self.receipt(&at(State::Prepared), &prepared).map_err(|why| why.refused(&at(State::Prepared)))?;
+        }
+        // 11. to 14.
+        let mut manifest = match &decided.survey {
+            Some(survey) => artifacts::manifest(fs, survey).map_err(|why| changed(format!("an artifact {why}")))?,
+            None => Vec::new(),
+        };
+        receipts::sort(&mut manifest);
+        if let Some(survey) = &decided.survey {
+            self.artifacts(survey, &manifest, &artifacts_of(&destination), held, &source)?;
+        }
+        if !decided.plan.copied_already {
+            self.consent(held, &source)?;
+            self.transcript(&source_path, &before, &destination, held)?;
+        }
+        let copy = self.inspect(&before, &source, &destination, &manifest)?;
+        // 16.
+        self.consent(held, &source)?;
+        let after = Candidate::read(fs, &source_path, Provenance::Legacy)
+            .and_then(|after| after.identity(fs))
+            .map_err(|why| changed(format!("the transcript {why}")))?;
+        if after != before {
+            return Err(changed("the transcript changed while it was copied".to_owned()));
+        }
+        let tree_now = match &decided.survey {
+            Some(survey) => {
+                let survey = artifacts::survey(fs, &survey.root).map_err(|fault| Refused::new(fault.code(), fault.to_string()))?;
+                let tree = survey.map(|survey| artifacts::snapshot(fs, &survey)).transpose();
+                tree.map_err(|why| changed(format!("an artifact {why}")))?.map(|tree| tree_hash(&tree))
+            }
+            None if fs.present(&source.artifacts()).map_err(|e| failed(&e))? => Some(String::new()),
+            None => None,
+        };
+        if tree_now.as_ref() != plan.artifacts.as_ref().map(|artifacts| &artifacts.tree) {
+            return Err(changed("the artifacts changed while they were copied".to_owned()));
+        }
+        // 17., 18.
+        let copy_identity = copy.identity(fs).map_err(|why| Refused::new("durability_failed", why.to_string()).at(&destination))?;
+        let published = receipts::finished(&prepared, State::Published, copy_identity.clone(), &manifest);
+        match self.receipt(&at(State::Published), &published) {
+            Ok(_) | Err(NotPublished::Taken) => {}
+            Err(other) => return Err(other.refused(&at(State::Published))),
+        }
+        held.consent()?;
+        let committed = receipts::finished(&prepared, State::Committed, copy_identity.clone(), &manifest);
+        let committed_at = at(State::Committed);
+        self.receipt(&committed_at, &committed).map_err(|why| match why {
+            NotPublished::Taken => Refused::new("durability_failed", "a receipt of this operation appeared meanwhile").at(&committed_at),
+            NotPublished::Failed(refused) => refused,
+        })?;
+        candidates::matches(fs, &self.scope.digest(), &committed_at, &source, &copy).map_err(|clause| {
+            Refused::new("durability_failed", format!("the receipt does not match: {}", clause.text())).at(&committed_at)
+        })?;
+        // From here on the migration stands, whatever becomes of its scaffolding.
+        self.store.keep();
+        // 19.
+        let mut pending = Vec::new();
+        for state in [State::Prepared, State::ArtifactDetached, State::Published] {
+            let path = at(state);
+            match fs.lstat(&path) {
+                Err(error) if error.errno == Errno::NOENT => {}
+                Err(_) => pending.push(text(&path)),
+                Ok(meta) => {
+                    if self.store.set_aside(&path, &meta).is_err() {
+                        pending.push(text(&path));
+                    }
+                }
+            }
+        }
+        let proof = Proof {
+            schema: proof::SCHEMA.to_owned(),
+            tool: env!("CARGO_PKG_VERSION").to_owned(),
+            session_id: plan.session_id.clone(),
+            workspace: self.scope.identity.canonical_path.clone(),
+            scope: self.scope.digest(),
+            operation: plan.operation.clone(),
+            source: proof::Source { before: (&before).into(), after: (&after).into() },
+            destination: (&copy_identity).into(),
+            bytes_equal: copy_identity.sha256 == before.sha256 && copy_identity.size == before.size,
+            artifacts: manifest.iter().map(Into::into).collect(),
+            receipt: proof::Receipt { path: text(&committed_at), sha256: hex(&Sha256::digest(committed.encode())) },
+            left_out: Vec::new(),
+        };
+        Ok(Ended::Copied(Box::new(proof), pending))
+    }
+
+    /// A matching committed receipt stands: somebody was faster.
+    fn is_migrated(&self, source: &Candidate, identity: &TranscriptIdentity, destination: &Path) -> bool {
+        let fs = self.ground.fs;
+        let receipt = self.scope.protocol(layout::RECEIPTS).join(State::Committed.file_name(&identity.operation()));
+        Candidate::read(fs, destination, Provenance::V2)
+            .is_ok_and(|copy| candidates::matches(fs, &self.scope.digest(), &receipt, source, &copy).is_ok())
+    }
+
+    /// Lock and source are as they were.
+    fn consent(&self, held: &mut Held<'_>, source: &Candidate) -> Result<(), Refused> {
+        held.consent()?;
+        match self.ground.fs.lstat(&source.path) {
+            Ok(now) if now.same_state(&source.meta) => Ok(()),
+            Ok(now) => {
+                let why = format!("the transcript changed ({})", source.meta.drift(&now).join(", "));
+                Err(Refused::new("source_changed", why).at(&source.path))
+            }
+            Err(error) => Err(Refused::new("source_changed", error.to_string()).at(&source.path)),
+        }
+    }
+
+    fn receipt(&self, path: &Path, receipt: &Receipt) -> Result<(), NotPublished> {
+        self.store.publish_bytes(path, &receipt.encode()).map(|_| ())
+    }
+
+    /// Steps 11 and 13: every directory and file of the manifest, in its order. What is there already was found equal.
+    fn artifacts(
+        &self,
+        survey: &Survey,
+        manifest: &[ManifestEntry],
+        root: &Path,
+        held: &mut Held<'_>,
+        source: &Candidate,
+    ) -> Result<(), Refused> {
+        let fs = self.ground.fs;
+        let below = |root: &Path, entry: &ManifestEntry| match &*entry.path().to_string() {
+            "" => root.to_owned(),
+            relative => root.join(relative),
+        };
+        let mut directories = Vec::new();
+        // The collation may put a file before the directory that it lies in (`a-b` before `a/b`): directories come first.
+        for entry in manifest.iter().filter(|entry| matches!(entry, ManifestEntry::Directory { .. })) {
+            directories.push(below(root, entry));
+        }
+        directories.sort();
+        for (at, directory) in directories.iter().enumerate() {
+            if at % BATCH == 0 {
+                self.consent(held, source)?;
+            }
+            self.store.directory(directory)?;
+        }
+        for (at, entry) in manifest.iter().enumerate() {
+            if at % BATCH == 0 {
+                self.consent(held, source)?;
+            }
+            let ManifestEntry::File { size, sha256, .. } = entry else { continue };
+            let (from, to) = (below(&survey.root, entry), below(root, entry));
+            let captured = capture(fs, &from, Bound::AtMost(artifacts::MAX_FILE_BYTES))
+                .map_err(|why| Refused::new("source_changed", format!("the artifact {why}")).at(&from))?;
+            if captured.bytes.len() as u64 != *size || hex(&Sha256::digest(&captured.bytes)) != *sha256 {
+                return Err(Refused::new("source_changed", "the artifact is not what the manifest says").at(&from));
+            }
+            match self.store.publish_bytes(&to, &captured.bytes) {
+                Ok(_) | Err(NotPublished::Taken) => {}
+                Err(NotPublished::Failed(refused)) => return Err(refused),
+            }
+            let copy = artifacts::hash(fs, &to).map_err(|why| Refused::new("durability_failed", format!("the copy {why}")).at(&to))?;
+            if copy != *sha256 {
+                return Err(Refused::new("durability_failed", "another artifact has this name").at(&to));
+            }
+            if fs.lstat(&to).map_err(|e| failed(&e))?.nlink != 1 {
+                return Err(Refused::new("durability_failed", "the copy has a second name").at(&to));
+            }
+        }
+        // The files are durable since they were staged; now the names, the innermost first.
+        for directory in directories.iter().rev() {
+            fs.sync_dir(directory).map_err(|e| failed(&e))?;
+        }
+        self.store.sync_parent(root)
+    }
+
+    /// Step 12: the transcript, streamed, and its name only when all bytes are those of the source.
+    fn transcript(&self, from: &Path, identity: &TranscriptIdentity, to: &Path, held: &mut Held<'_>) -> Result<(), Refused> {
+        let changed = |why: String| Refused::new("source_changed", format!("the transcript {why}")).at(from);
+        let staged = self.store.stage(|file| {
+            let mut watched = Watched::open(self.ground.fs, from).map_err(|why| changed(why.to_string()))?;
+            let mut hash = Sha256::new();
+            let mut block = vec![0; 1 << 20];
+            loop {
+                let read = match watched.read(&mut block) {
+                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                    read => read.map_err(|e| failed(&watched.read_error(&e)))?,
+                };
+                let bytes = block.get(..read).unwrap_or_default();
+                if bytes.is_empty() {
+                    break;
+                }
+                hash.update(bytes);
+                file.write_all(bytes).map_err(|e| failed(&e))?;
+                held.consent()?;
+            }
+            watched.finish().map_err(|why| changed(why.to_string()))?;
+            if hex(&hash.finalize()) != identity.sha256 {
+                return Err(changed("changed while it was copied".to_owned()));
+            }
+            Ok(())
+        })?;
+        let published = self.store.publish(&staged, to).map_err(|why| why.refused(to));
+        close_after(published.map(|_| ()), staged.file)
+    }
+
+    /// Step 14: the copy is the session, and its artifact tree is the manifest.
+    fn inspect(
+        &self,
+        before: &TranscriptIdentity,
+        source: &Candidate,
+        destination: &Path,
+        manifest: &[ManifestEntry],
+    ) -> Result<Candidate, Refused> {
+        let fs = self.ground.fs;
+        let wrong = |why: String| Refused::new("durability_failed", why).at(destination);
+        let copy = Candidate::read(fs, destination, Provenance::V2).map_err(|why| wrong(format!("the copy {why}")))?;
+        let identity = copy.identity(fs).map_err(|why| wrong(format!("the copy {why}")))?;
+        if copy.session_id != source.session_id || copy.cwd != source.cwd || identity.sha256 != before.sha256 {
+            return Err(wrong("the copy is not the session that was copied".to_owned()));
+        }
+        let root = artifacts_of(destination);
+        let survey = artifacts::survey(fs, &root).map_err(|fault| wrong(fault.to_string()))?;
+        let mut there = match survey {
+            Some(survey) => artifacts::manifest(fs, &survey).map_err(|why| wrong(format!("a copied artifact {why}")))?,
+            None => Vec::new(),
+        };
+        receipts::sort(&mut there);
+        if there == manifest { Ok(copy) } else { Err(wrong("the copied artifacts are not those of the manifest".to_owned())) }
+    }
+
+    /// Moves what an interrupted migration left, and nobody can use any more, into `.gjc-recovery`.
+    fn leftover(&self, leftover: &Leftover, deciding: &mut Deciding<'_>) -> Result<(), Refused> {
+        let mut held = self.lock(&leftover.operation, deciding).map_err(|stopped| stopped.0)?;
+        let moved = deciding.is_over(&leftover.operation, true).and_then(|()| {
+            leftover.set_aside.iter().map(Path::new).try_for_each(|path| {
+                held.consent()?;
+                let meta = self.ground.fs.lstat(path).map_err(|e| failed(&e))?;
+                self.store.set_aside(path, &meta).map(|_| ())
+            })
+        });
+        let released = held.release();
+        moved.and(released)
+    }
+}
+
+/// Whether what is found now is what was planned. An equal copy that appeared meanwhile does no harm.
+fn is_planned(plan: &SessionPlan, now: &SessionPlan) -> bool {
+    *plan == SessionPlan { copied_already: plan.copied_already, ..now.clone() }
+}
+
+/// Makes the planned directories owner-only: mode, then access control lists, outermost first (spec 02 §4.1).
+fn secure(ground: &Ground<'_>, world: &World<'_>, scope: &Scope) -> Result<(), Refused> {
+    for change in mode_changes(world, scope)? {
+        let path = Path::new(&change.path);
+        ground.fs.set_mode(path, Need::Directory.mode()).map_err(|e| failed(&e))?;
+        for acl in [Acl::Access, Acl::Default].into_iter().filter(|_| change.acl) {
+            match ground.fs.clear_acl(path, acl) {
+                Ok(()) => {}
+                Err(error) if error.errno == NO_ATTRIBUTE || error.errno == Errno::OPNOTSUPP => {}
+                Err(error) => return Err(failed(&error)),
+            }
+        }
+        ground.fs.sync_dir(path).map_err(|e| failed(&e))?;
+    }
+    match mode_changes(world, scope)?.first() {
+        None => Ok(()),
+        Some(left) => Err(Refused::new("mode_mismatch", "the directory did not become owner-only").at(&left.path)),
+    }
+}
+
+/// Makes the directories and the binding that are missing.
+fn prepare(store: &Store<'_>, scope: &Scope) -> Result<(), Refused> {
+    for directory in super::plan::directories(scope) {
+        store.directory(&directory)?;
+    }
+    let path = scope.directory.join(layout::BINDING);
+    if store.fs().present(&path).map_err(|e| failed(&e))? {
+        return store.sync_parent(&path);
+    }
+    match store.publish_bytes(&path, &binding::canonical_text(&scope.identity)) {
+        // Somebody else bound it; whether rightly, resolving tells.
+        Ok(_) | Err(NotPublished::Taken) => Ok(()),
+        Err(NotPublished::Failed(refused)) => Err(refused),
+    }
+}
+
+/// Plans and applies at once.
+pub fn repair(ground: &Ground<'_>, wanted: &Wanted, wish: Wish, proven: &mut dyn FnMut(&Proof)) -> (Plan, Applied) {
+    let plan = super::plan::plan(&ground.now(), wanted, wish);
+    let applied = apply(ground, &plan, wish.secure_modes, proven);
+    (plan, applied)
+}

@@ -1,0 +1,165 @@
+//! Two repairs at once, a repair beside a holder of the lock, and a repair that is killed.
+
+use super::common::{Clock, ground, quick, real_world, snapshot};
+use super::scenes::{LEGACY, NOW, SCENES, nothing_is_harmed, resolved, run, shape, source};
+use super::tree::{Tree, now_ms};
+use gjc_fsck::agent::candidates::{self, State};
+use gjc_fsck::agent::lock::{LEASE_MS, Lock};
+use gjc_fsck::agent::predict;
+use gjc_fsck::corpus::clean;
+use gjc_fsck::finding::Release;
+use gjc_fsck::fsys::{Inject, Phase, Real};
+use gjc_fsck::repair::apply::repair;
+use gjc_fsck::repair::plan::{Wanted, Wish};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// Before every operation of one repair a second one runs from beginning to end: one of them copies the session, never both;
+/// while the first holds the lock the second answers `migration_busy`.
+#[test]
+fn of_two_repairs_at_once_one_copies() {
+    let scene = SCENES.iter().find(|scene| scene.name == "with artifacts").unwrap();
+    let before = (scene.build)();
+    let end = (scene.build)();
+    run(&end, NOW, 12);
+    let operations = {
+        let memory = (scene.build)();
+        let inject = Inject::changing(&memory, |_| None);
+        run(&inject, NOW, 12);
+        inject.operations()
+    };
+    let (mut busy, mut first, mut second) = (0, 0, 0);
+    for at in 0..operations {
+        let memory = (scene.build)();
+        let other = Mutex::new(None);
+        let inject = Inject::changing(&memory, |call| {
+            if call.phase == Phase::Before && call.number == at {
+                *other.lock().unwrap() = Some(run(&memory, NOW, 99));
+            }
+            None
+        });
+        let (_, own) = run(&inject, NOW, 12);
+        drop(inject);
+        let (_, other) = other.into_inner().unwrap().unwrap();
+        let what = format!("a second repair before operation {at}");
+        let refused: Vec<&str> = other.refusals().map(|refusal| refusal.code.as_str()).collect();
+        busy += usize::from(refused == ["migration_busy"]);
+        first += own.copied();
+        second += other.copied();
+        nothing_is_harmed(&what, &before, &memory);
+        assert!(own.copied() + other.copied() <= 1, "{what}: both copied");
+        // Whoever was disturbed says so and leaves the rest to the next run.
+        run(&memory, NOW + LEASE_MS + 1, 13);
+        assert_eq!(shape(&memory), shape(&end), "{what}: {own:#?}\n{other:#?}");
+    }
+    println!("{operations} moments: {busy} busy, {first} copied by the first, {second} by the second");
+    assert!(busy > 50 && first > 50 && second > 5, "{busy} {first} {second}");
+}
+
+#[test]
+fn beside_a_live_holder_of_the_lock_a_repair_is_busy_and_writes_nothing_there() {
+    let scene = SCENES.iter().find(|scene| scene.name == "interrupted: prepared").unwrap();
+    let memory = (scene.build)();
+    let operation = source(&memory).identity(&memory).unwrap().operation();
+    let held = Lock {
+        attempt_id: "47173f68-71c9-4058-8e21-0e199166ede8".into(),
+        pid: 1.0,
+        boot_id: None,
+        process_start_id: "531d736f-57d1-489b-82eb-97c9d64a8e26".into(),
+        created_at: NOW as f64,
+        heartbeat_at: NOW as f64,
+        lease_expires_at: (NOW + LEASE_MS) as f64,
+        released: None,
+    };
+    memory.file(resolved(&memory).protocol("locks").join(format!("{operation}.lock")), &held.encode());
+    let before = memory.snapshot();
+    let (plan, applied) = run(&memory, NOW, 12);
+    assert_eq!(plan.scopes[0].sessions[0].refused.as_ref().unwrap().code, "migration_busy");
+    assert_eq!(applied.copied(), 0);
+    assert_eq!(memory.snapshot(), before);
+    // When the lease is over and the holder is gone, the lock is taken over.
+    assert_eq!(run(&memory, NOW + LEASE_MS + 1, 12).1.copied(), 1);
+    assert!(memory.content(format!("{LEGACY}/{}", clean::name("s1"))).is_some());
+}
+
+/// An agent directory with sessions of an old layout, some with artifacts.
+pub fn legacy_tree(sessions: usize) -> Tree {
+    let tree = Tree::new_in(&quick(), &["ws"], false);
+    let workspace = tree.root.join("ws").to_string_lossy().into_owned();
+    let directory = tree.root.join("agent/sessions").join(tree.expand("{{legacy:ws}}"));
+    let make = |path: &PathBuf| {
+        use std::os::unix::fs::DirBuilderExt;
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).unwrap();
+    };
+    make(&directory);
+    for n in 0..sessions {
+        let id = format!("s{n}");
+        let text = clean::transcript(&id, &workspace, "") + &clean::label(&"x".repeat(n * 100));
+        std::fs::write(directory.join(clean::name(&id)), text).unwrap();
+        if n % 2 == 0 {
+            let artifacts = directory.join(clean::name(&id).strip_suffix(".jsonl").unwrap());
+            make(&artifacts.join("sub"));
+            std::fs::write(artifacts.join("0.bash.log"), vec![b'o'; 5000]).unwrap();
+            std::fs::write(artifacts.join("sub/1.read.md"), "text").unwrap();
+        }
+    }
+    tree
+}
+
+fn command(tree: &Tree) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gjc-fsck"));
+    command.arg("repair").arg(tree.root.join("agent")).arg("--apply");
+    command.env_clear().env("HOME", tree.root.join("home")).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+/// Every session is migrated, and each copy has its source's bytes.
+fn all_are_migrated(tree: &Tree, sessions: usize, what: &str) {
+    let world = real_world(&tree.root, Release::default(), now_ms());
+    let scope = predict::resolve(&world, &tree.root.join("ws")).unwrap();
+    let listing = candidates::list(&world, &scope).unwrap();
+    assert_eq!(listing.owned.len(), sessions, "{what}");
+    for listed in &listing.owned {
+        assert_eq!(listed.state, State::MigratedV2, "{what}: {}", listed.candidate.path.display());
+        let source = listed.source.as_ref().unwrap();
+        assert_eq!(std::fs::read(&listed.candidate.path).unwrap(), std::fs::read(source).unwrap(), "{what}");
+    }
+}
+
+#[test]
+fn fifty_times_killed_and_fifty_times_finished() {
+    const ROUNDS: u32 = 50;
+    const SESSIONS: usize = 12;
+    // How long a whole run takes here: the moments are spread over it. Nothing is asserted of time.
+    let whole = {
+        let tree = legacy_tree(SESSIONS);
+        let begun = std::time::Instant::now();
+        assert_eq!(command(&tree).status().unwrap().code(), Some(1));
+        all_are_migrated(&tree, SESSIONS, "undisturbed");
+        begun.elapsed()
+    };
+    let mut unfinished = 0;
+    for round in 0..ROUNDS {
+        let what = format!("killed in round {round}");
+        let tree = legacy_tree(SESSIONS);
+        let legacy = tree.root.join("agent/sessions").join(tree.expand("{{legacy:ws}}"));
+        let before = snapshot(&legacy);
+        let mut child = command(&tree).spawn().unwrap();
+        std::thread::sleep(whole.mul_f64(f64::from(round) / f64::from(ROUNDS)).min(Duration::from_secs(2)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(snapshot(&legacy), before, "{what}");
+        // Later than the lease: the killed process is gone, and its lock is taken over.
+        let clock = Clock::new(now_ms() + LEASE_MS + 1, 4_000_001);
+        let ground = ground(&Real, real_world(&tree.root, Release::default(), now_ms() + LEASE_MS + 1), &clock);
+        let (_, applied) = repair(&ground, &Wanted::All, Wish::default(), &mut |_| {});
+        unfinished += usize::from(applied.copied() > 0);
+        assert_eq!(applied.refusals().count(), 0, "{what}: {applied:#?}");
+        all_are_migrated(&tree, SESSIONS, &what);
+        assert_eq!(snapshot(&legacy), before, "{what}");
+    }
+    println!("{ROUNDS} rounds, {unfinished} killed before the end");
+    assert!(unfinished > 10, "{unfinished}");
+}
