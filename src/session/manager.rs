@@ -7,15 +7,16 @@ use super::selection;
 use super::storage::{Begin, SessionStorage, Snowflakes, StorageError, Writer, join, rewrite};
 use crate::json::{JsStr, JsString, Value, View};
 use crate::transcript::blobs::BlobStore;
-use crate::transcript::context::Values;
+use crate::transcript::context::{Values, answer, build};
 use crate::transcript::date;
 use crate::transcript::ids::Ids;
+use crate::transcript::inspect::{EAGER_MAX, Reason};
 use crate::transcript::migrate::IdSource;
 use crate::transcript::open::{NOT_A_CANDIDATE, STAGED};
 use crate::transcript::persist::opened::{Before, NameSource, Rewritten, Written};
 use crate::transcript::persist::settle::Origin;
 use crate::transcript::persist::{Destination, Opened, Refusal, open_at};
-use crate::transcript::tree::{Linked, Tree};
+use crate::transcript::tree::{Leaf, Linked, Tree};
 use indexmap::IndexMap;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -92,6 +93,8 @@ pub struct Manager<'s, W, B> {
     pub(super) streaming: bool,
     /// Who this manager is, for the snapshots that it issues.
     pub(super) issuer: Rc<()>,
+    /// Most bytes of a managed transcript.
+    pub(super) most_managed: u64,
 }
 
 impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
@@ -144,7 +147,22 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
         let names = Snowflakes { now_ms: date::parse(world.now().as_bytes()).max(0.0) as u64, sequence: 0 };
         let known = ids(&session);
         let (left, issuer) = (Vec::new(), Rc::new(()));
-        Manager { world, blobs, storage, place, path, session, known, writer: None, left, failed: None, names, streaming: false, issuer }
+        Manager {
+            world,
+            blobs,
+            storage,
+            place,
+            path,
+            session,
+            known,
+            writer: None,
+            left,
+            failed: None,
+            names,
+            streaming: false,
+            issuer,
+            most_managed: EAGER_MAX,
+        }
     }
 
     /// The current transcript's path; none in memory. There may be no file yet.
@@ -215,8 +233,25 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
             self.writer = None;
         }
         let answer = operation(&mut self.session, &mut self.blobs);
+        if let Some(near) = self.near_limit() {
+            let undone = self.session.take_written();
+            self.session.undo(before, undone);
+            return Err(self.fail(near));
+        }
         self.persist(before)?;
         Ok(answer)
+    }
+
+    /// In a managed scope nothing is written that makes a transcript larger than can be opened again. A record that would is
+    /// folded into a rewrite, which may be smaller; what is too large even then is refused before it reaches the file
+    /// (spec 04 §7.4).
+    fn near_limit(&mut self) -> Option<&'static str> {
+        let too_large = |session: &Opened| session.file().len() as u64 > self.most_managed;
+        if self.place.destination() != Destination::Managed || !self.session.has_written() || !too_large(&self.session) {
+            return None;
+        }
+        let appended = self.session.fold(&mut self.blobs);
+        too_large(&self.session).then_some(if appended { "near_limit_append" } else { "near_limit_rewrite" })
     }
 
     /// Does to the file what was done to the bytes.
@@ -282,19 +317,35 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
         selection::entries(named, correlation).into_iter().map(|content| self.append(content)).collect()
     }
 
-    /// Clears the context: the next entries hang under a fresh root (spec 01 §4.2).
+    /// The context of the current leaf as JSON, references unresolved; none where it cannot be built.
+    pub(super) fn context(&self) -> Option<Value> {
+        let mut ids = Ids::default();
+        let values = Values::new(self.session.entries(), &mut ids);
+        let tree = Tree::new(&values);
+        let leaf = self.session.leaf().as_str().and_then(|leaf| ids.find(&leaf)).map_or(Leaf::BeforeFirst, Leaf::Id);
+        let context = build(&tree, leaf, self.place.release()).ok()?;
+        Some(answer::to_js(&context).to_value())
+    }
+
+    /// Clears the context: the next entries hang under a fresh root; who owns the model profile is said again there (0.17,
+    /// spec 01 §4.2). Answers the id of the entry that clears.
     ///
     /// # Errors
     /// As [`Manager::append`].
     pub fn clear_context(&mut self) -> Result<JsString, OpError> {
         self.check()?;
+        let owner = self.context().and_then(|context| context.member("modelProfileOwnershipMarker").cloned());
         let leaf = self.session.leaf().clone();
         self.session.set_leaf(Value::Null);
-        let appended = self.append(Content::custom(Value::string("context_clear"), None));
-        if appended.is_err() {
+        let cleared = self.append(Content::custom(Value::string("context_clear"), None));
+        if cleared.is_err() {
             self.session.set_leaf(leaf);
         }
-        appended
+        let cleared = cleared?;
+        if owner.is_some() {
+            self.append(Content::custom(Value::string("model_profile_ownership"), owner))?;
+        }
+        Ok(cleared)
     }
 
     /// Appends what `content` makes of the session's id and the entry's.
@@ -526,6 +577,11 @@ pub(super) fn open_session<W: World, B: BlobStore>(
         return Err(OpError::plain(NOT_A_CANDIDATE).into());
     }
     if storage.exists(path)? {
+        let size = storage.stat(path)?.size;
+        if size > EAGER_MAX {
+            // What would be refused anyway is not read.
+            return Err(Refusal::Inspection(Reason::Oversized { size }).into());
+        }
         let file = storage.read(path)?;
         return Ok(open_at(place.destination(), file, world, blobs, place.release())?);
     }

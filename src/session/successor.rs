@@ -202,14 +202,19 @@ fn fork_artifacts(storage: &dyn SessionStorage, from: &str, to: &str, name: &str
         if storage.tree(from)?.as_ref() != Some(&source) {
             return Err(StorageError::token("artifact_source_changed"));
         }
-        // Nothing but what can be derived again: there is no directory to publish.
-        if copied { storage.rename_no_replace(&staging, to) } else { Ok(()) }
+        // Where there is nothing but what can be derived again no directory is published.
+        if copied {
+            storage.rename_no_replace(&staging, to)?
+        } else {
+            _ = storage.remove_tree(&staging)?
+        }
+        Ok(copied)
     });
     if copied.is_err() {
         // A staging directory that stays is residue, not another error.
         let _ = storage.remove_tree(&staging);
     }
-    copied.map(|()| true)
+    copied
 }
 
 /// Copies a tree file by file and compares what arrived; answers whether there was a file.

@@ -4,14 +4,11 @@
 
 use super::manager::{Manager, OpError, OpenError, World, id_of, open_session};
 use super::successor::must_have_blobs;
-use crate::json::{Value, View};
+use crate::json::Value;
 use crate::transcript::EntryKind;
 use crate::transcript::blobs::BlobStore;
-use crate::transcript::context::{Values, answer, build};
-use crate::transcript::ids::Ids;
 use crate::transcript::persist::Refusal;
 use crate::transcript::persist::settle::Origin;
-use crate::transcript::tree::{Leaf, Tree};
 
 /// What a session that was switched to asks for; each is restored where it is available.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -89,12 +86,7 @@ impl<W: World, B: BlobStore> Manager<'_, W, B> {
 
     /// What the context of the current leaf asks for. A context that cannot be built asks for nothing.
     fn wanted(&self) -> Wanted {
-        let mut ids = Ids::default();
-        let values = Values::new(self.session.entries(), &mut ids);
-        let tree = Tree::new(&values);
-        let leaf = self.session.leaf().as_str().and_then(|leaf| ids.find(&leaf)).map_or(Leaf::BeforeFirst, Leaf::Id);
-        let Ok(context) = build(&tree, leaf, self.place.release()) else { return Wanted::default() };
-        let context = answer::to_js(&context).to_value();
+        let Some(context) = self.context() else { return Wanted::default() };
         let of = |key| context.member(key).filter(|value| **value != Value::Null).cloned();
         let model = context.member("models").and_then(|models| models.member("default")).cloned();
         Wanted { model, thinking_level: of("thinkingLevel"), service_tier: of("serviceTier") }

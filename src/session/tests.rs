@@ -234,6 +234,57 @@ fn clearing_the_context_begins_a_fresh_root() {
     assert!(written.contains(r#""id":"e4","parentId":"e3""#), "{written}");
 }
 
+/// 01 §4.2 (0.17)
+#[test]
+fn who_owns_the_model_profile_is_said_again_behind_a_cleared_context() {
+    let storage = Memory::new();
+    let mut manager = talked(&storage);
+    let marker = value(r#"{"kind":"profile","profile":"fast"}"#);
+    manager.append(Content::custom(Value::string("model_profile_ownership"), Some(marker))).unwrap();
+    manager.clear_context().unwrap();
+    let written = text(&storage, FIRST);
+    let last = written.lines().last().unwrap();
+    assert!(last.contains(r#""customType":"model_profile_ownership","data":{"kind":"profile","profile":"fast"}"#), "{last}");
+    assert!(last.contains(r#""parentId":"e4""#), "{last}");
+}
+
+/// 04 §4.3 step 2
+#[test]
+fn what_is_too_large_is_not_even_read() {
+    let fs = fsys::Memory::new();
+    fs.directory("/s");
+    fs.sparse(FIRST, 134_217_729);
+    let storage = Files::new(&fs);
+    assert_eq!(open(&storage, FIRST).err().unwrap().to_string(), "Could not open session: oversized");
+}
+
+/// 04 §7.4: near the limit an append becomes a rewrite, and what is too large even then does not reach the file
+#[test]
+fn a_managed_transcript_stays_small_enough_to_be_opened_again() {
+    let fs = fsys::Memory::new();
+    fs.directory("/w/app");
+    let storage = Files::new(&fs);
+    let place = Place::managed(&fs, "/agent", "/w/app", Release::V0_17).unwrap();
+    let mut manager = Manager::create(Counted::default(), MemoryStore::default(), &storage, place, None).unwrap();
+    manager.append(answer("a")).unwrap();
+    for name in ["One", "Two", "Three"] {
+        manager.set_name(JsStr::from(name), NameSource::User).unwrap();
+    }
+    let path = manager.session_file().unwrap().to_owned();
+    let with_patches = storage.read(&path).unwrap().len() as u64;
+    manager.most_managed = with_patches + 10;
+    manager.append(ask("folded")).unwrap();
+    let folded = text(&storage, &path);
+    assert!(!folded.contains("header_patch") && folded.contains("\"Three\"") && folded.contains("folded"), "{folded}");
+    let error = manager.append(ask(&"x".repeat(1000))).unwrap_err();
+    assert_eq!((error.message.as_str(), text(&storage, &path)), ("near_limit_append", folded.clone()));
+    assert_eq!(manager.session().entries().len(), 3);
+    manager.new_session(None).unwrap();
+    manager.most_managed = 10;
+    assert_eq!(manager.ensure_on_disk().unwrap_err().message, "near_limit_rewrite");
+    assert_eq!(text(&storage, &path), folded);
+}
+
 /// 04 §9.1, §9.3
 #[test]
 fn a_fork_has_everything_under_a_fresh_id() {

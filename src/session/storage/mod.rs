@@ -20,9 +20,6 @@ use crate::fsys;
 /// Most bytes that one [`SessionStorage::read_range`] gives out.
 pub const LONGEST_RANGE: u64 = 64 << 20;
 
-/// Most bytes that a staged writer of [`Memory`] takes.
-pub const STAGED_MEMORY: usize = 20 << 20;
-
 /// An operation that failed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{message}")]

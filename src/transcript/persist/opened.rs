@@ -248,6 +248,23 @@ impl Opened {
     pub fn take_written(&mut self) -> Vec<Written> {
         std::mem::take(&mut self.written)
     }
+    /// Whether something was done to the file since that was last asked.
+    pub fn has_written(&self) -> bool {
+        !self.written.is_empty()
+    }
+    /// Makes one rewrite of records that were added since then; false when it was one already.
+    pub fn fold(&mut self, store: &mut dyn BlobStore) -> bool {
+        if !self.written.iter().all(|written| matches!(written, Written::Record(_))) {
+            return false;
+        }
+        for written in self.take_written() {
+            if let Written::Record(record) = written {
+                self.file.truncate(self.file.len().saturating_sub(record.len()));
+            }
+        }
+        self.rewrite(store);
+        true
+    }
     /// What [`Opened::undo`] needs to know of now. An operation adds entries, moves the leaf, and changes the header; nothing
     /// else.
     pub fn before(&self) -> Before {
