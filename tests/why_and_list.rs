@@ -460,7 +460,7 @@ fn mixed() -> Tree {
     tree_with(nodes)
 }
 fn listed(tree: &Tree, catalogue: &Catalogue, width: usize) -> String {
-    render::list::text(&steady_catalogue(tree, catalogue.clone()), Layout { width, ..PAGE })
+    render::list::text(&steady_catalogue(tree, catalogue.clone()), "", Layout { width, ..PAGE })
 }
 #[test]
 fn a_listing_says_when_what_and_whether_it_opens() {

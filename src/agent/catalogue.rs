@@ -3,7 +3,9 @@
 //!
 //! Reads only. Each listed transcript is read as a whole, because only that tells whether it opens.
 
-use super::candidates::{Candidate, Hidden, Invalid, Listed, Listing, Provenance, list_all};
+use super::binding;
+use super::candidates::{Candidate, Hidden, Invalid, Listed, Listing, Provenance, WorkspaceListing, list_all};
+use super::identity::Identity;
 use super::predict;
 use super::walk::show;
 use super::why::first_refusal;
@@ -156,6 +158,27 @@ pub struct Foreign {
     pub workspace: String,
 }
 
+impl Catalogue {
+    /// Keeps what a search finds: of sessions by id, title, workspace, first message and path, of other files by what is known.
+    /// A workspace of which nothing is left goes; so does where else sessions are.
+    pub fn keep(&mut self, finds: impl Fn([Option<&str>; 5]) -> bool) {
+        let by_path = |path: &str| finds([Some(path), None, None, None, None]);
+        for workspace in &mut self.workspaces {
+            let cwd = &*workspace.workspace;
+            workspace.sessions.retain(|session| {
+                finds([Some(&session.id), session.title.as_deref(), Some(cwd), session.first_message.as_deref(), Some(&session.path)])
+            });
+            workspace.hidden.retain(|hidden| finds([Some(&hidden.id), None, Some(cwd), None, Some(&hidden.path)]));
+            workspace.invalid.retain(|invalid| by_path(&invalid.path));
+            workspace.foreign.retain(|foreign| finds([None, None, Some(&foreign.cwd), None, Some(&foreign.path)]));
+        }
+        self.invalid.retain(|invalid| by_path(&invalid.path));
+        self.workspaces
+            .retain(|one| !one.sessions.is_empty() || !one.hidden.is_empty() || !one.invalid.is_empty() || !one.foreign.is_empty());
+        self.elsewhere.clear();
+    }
+}
+
 /// The sessions of one workspace. When gjc refuses the workspace, what belongs to it is still told.
 pub fn of_workspace(world: &World<'_>, cwd: &Path) -> Catalogue {
     let listing = predict::resolve(world, cwd).and_then(|scope| Ok((predict::list(world, &scope)?, scope)));
@@ -211,21 +234,47 @@ pub fn of_directory(world: &World<'_>, directory: &Path) -> Catalogue {
 
 fn of_files(world: &World<'_>, wanted: impl Fn(&Path) -> bool) -> Catalogue {
     let (listings, invalid) = list_all(world);
+    let mut listings: BTreeMap<String, WorkspaceListing> =
+        listings.into_iter().map(|one| (one.identity.canonical_path.clone(), one)).collect();
+    let mut bound = BTreeMap::new();
+    let mut of_none = Vec::new();
+    for invalid in invalid {
+        // What lies in a scope is a matter of its workspace, whatever is wrong with it.
+        let directory = invalid.path.parent().unwrap_or(Path::new("/")).to_owned();
+        let identity = bound.entry(directory.clone()).or_insert_with(|| workspace_of_scope(world, &directory));
+        match identity {
+            Some(identity) => {
+                let new = || WorkspaceListing { identity: identity.clone(), scope: directory, listing: Listing::default() };
+                listings.entry(identity.canonical_path.clone()).or_insert_with(new).listing.invalid.push(invalid);
+            }
+            None => of_none.push(invalid),
+        }
+    }
     let mut workspaces = Vec::new();
-    for mut one in listings {
+    for mut one in listings.into_values() {
         let listing = &mut one.listing;
         listing.owned.retain(|listed| wanted(&listed.candidate.path));
         listing.hidden.retain(|(candidate, _)| wanted(&candidate.path));
         listing.foreign.retain(|(path, ..)| wanted(path));
-        if listing.owned.is_empty() && listing.hidden.is_empty() && listing.foreign.is_empty() {
+        listing.invalid.retain(|invalid| wanted(&invalid.path));
+        if listing.owned.is_empty() && listing.hidden.is_empty() && listing.foreign.is_empty() && listing.invalid.is_empty() {
             continue;
         }
         let refused = predict::resolve(world, Path::new(&one.identity.canonical_path)).err();
         let refused = refused.map(|refused| refused_workspace(&refused, &one.scope));
         workspaces.push(Workspace { refused, ..workspace(world, &one.identity.canonical_path, &one.scope, &one.listing) });
     }
-    let invalid = invalid.iter().filter(|invalid| wanted(&invalid.path)).map(|invalid| refused_file(world, invalid)).collect();
+    let invalid = of_none.iter().filter(|invalid| wanted(&invalid.path)).map(|invalid| refused_file(world, invalid)).collect();
     Catalogue { workspaces, invalid, elsewhere: Vec::new() }
+}
+
+/// The workspace of a scope directory, as its binding says; it must exist.
+fn workspace_of_scope(world: &World<'_>, directory: &Path) -> Option<Identity> {
+    let name = directory.file_name()?.to_string_lossy();
+    let identity = binding::read(world.fs, directory).ok()??.identity()?;
+    let stands =
+        identity.directory_name() == name && world.identity(Path::new(&identity.canonical_path)).is_ok_and(|real| real == identity);
+    stands.then_some(identity)
 }
 
 fn workspace(world: &World<'_>, name: &str, scope: &Path, listing: &Listing) -> Workspace {

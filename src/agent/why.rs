@@ -6,7 +6,7 @@
 mod find;
 mod readers;
 
-pub use readers::first_refusal;
+pub use readers::{cause_of, first_refusal};
 
 use super::candidates::{self, Candidate, Hidden, Listing, Provenance, look, read_record};
 use super::identity::NoIdentity;

@@ -68,14 +68,16 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     if let Some(baseline) = renewed {
         gate::renew(baseline, &report, console)?;
     }
-    if let [path] = paths.as_slice()
-        && let Some(command) = meant_command(path, &console.environment.current_dir)
-    {
-        console.note(&format!("no such file or directory: {}; did you mean the command `{command}`?", path.display()));
-    }
     let base = &console.environment.current_dir;
     let targets = paths.iter().map(|path| (path.to_string_lossy().into_owned(), base.join(path))).collect();
     write(&report, &Files { fs: &Real, targets, own, base: base.clone() }, console)
+}
+
+/// Why the first word of a command line without a command is more likely a mistyped command than a path.
+pub(super) fn mistyped(args: &Args, console: &Console) -> Option<Failure> {
+    let word = args.paths.first()?;
+    let command = meant_command(word, &console.environment.current_dir)?;
+    Some(Failure::Usage(format!("{}: no such command or path; did you mean `{command}`?", word.display())))
 }
 
 /// The command that a word looks like which names nothing on disk.

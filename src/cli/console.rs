@@ -60,10 +60,7 @@ impl Console {
     /// No home can be trusted and no agent directory is named.
     pub fn world<'a>(&self, fs: &'a dyn Fs, host: &'a dyn Liveness, agent_dir: Option<&Path>) -> Result<World<'a>, Failure> {
         let environment = &self.environment;
-        let location = match agent_dir {
-            Some(named) => Location::explicit(environment.current_dir.join(named)),
-            None => environment.location(fs).map_err(|error| Failure::Operational(error.to_string()))?,
-        };
+        let location = self.location(fs, agent_dir)?;
         let owner = || fs.stat(&location.data).map(|meta| meta.uid).ok().filter(|_| environment.uid == 0);
         Ok(World {
             fs,
@@ -77,6 +74,17 @@ impl Console {
             around: environment.surroundings(fs),
             is_copy: self.options.assume_root.is_some(),
         })
+    }
+
+    /// The storage of the agent directory that is named, else of this user.
+    ///
+    /// # Errors
+    /// No home can be trusted and no agent directory is named.
+    pub fn location(&self, fs: &dyn Fs, agent_dir: Option<&Path>) -> Result<Location, Failure> {
+        match agent_dir {
+            Some(named) => Ok(Location::explicit(self.environment.current_dir.join(named))),
+            None => self.environment.location(fs).map_err(|error| Failure::Operational(error.to_string())),
+        }
     }
 
     /// A note of one line for the person at the terminal; silent under `--quiet`. Nobody acts on a note that cannot be written.

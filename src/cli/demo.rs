@@ -84,7 +84,7 @@ fn again(root: &Path, console: &Console) -> String {
 }
 
 /// A path as a word of a POSIX shell.
-fn quoted(path: &Path) -> String {
+pub(super) fn quoted(path: &Path) -> String {
     let text = path.to_string_lossy();
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | '@' | '%' | ':' | ',');
     if text.chars().all(plain) && !text.starts_with('-') { text.into_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }

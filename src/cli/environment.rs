@@ -3,8 +3,10 @@
 use crate::agent::legacy::{PathRules, Surroundings};
 use crate::agent::locate::{self, Location, NoHome, World};
 use crate::fsys::Fs;
+use crate::session::discovery::breadcrumb::Terminal;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -21,6 +23,8 @@ pub struct Environment {
     pub uid: u32,
     /// False when `NO_COLOR` is set (and not empty) or the terminal is `dumb`.
     pub colour_by_default: bool,
+    /// Whether standard input is a terminal.
+    pub input_is_terminal: bool,
     /// Columns of the terminal: of standard output, else `COLUMNS`, else 100.
     pub width: usize,
 }
@@ -41,6 +45,7 @@ impl Environment {
             now: SystemTime::now(),
             uid: rustix::process::geteuid().as_raw(),
             colour_by_default: text("NO_COLOR").is_none() && text("TERM").is_none_or(|term| term != "dumb"),
+            input_is_terminal: std::io::stdin().is_terminal(),
             width: width.clamp(40, 400),
             variables,
         }
@@ -74,6 +79,19 @@ impl Environment {
         let temp =
             ["TMPDIR", "TMP", "TEMP"].into_iter().find_map(|name| self.get(name)).map_or_else(|| PathBuf::from("/tmp"), PathBuf::from);
         Surroundings { rules: PathRules::Posix, home_real: real(&home), home: text(&home), temp_real: real(&temp), temp: text(&temp) }
+    }
+
+    /// What tells this terminal from another (spec 04 §3.4).
+    pub fn terminal(&self, fs: &dyn Fs) -> Terminal {
+        let text = |name: &str| self.get(name).map(|value| value.to_string_lossy().into_owned());
+        Terminal {
+            in_tmux: self.get("TMUX").is_some(),
+            tmux_pane: text("TMUX_PANE"),
+            tty: if self.input_is_terminal { fs.read_link(Path::new("/proc/self/fd/0")).ok() } else { None },
+            kitty_window_id: text("KITTY_WINDOW_ID"),
+            term_session_id: text("TERM_SESSION_ID"),
+            wt_session: text("WT_SESSION"),
+        }
     }
 
     /// A variable that is set and not empty.

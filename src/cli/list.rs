@@ -1,22 +1,31 @@
-//! `list`: gjc's managed listing of a workspace, or of all, with the reason for everything that it does not show.
+//! `list`: gjc's managed listing of a workspace, or of all, with the reason for everything that it does not show; and gjc's
+//! other lists: recent, picker, strict inventory.
 
+use super::demo::quoted;
 use super::options::Format;
 use super::{Console, Failure, Status};
-use crate::agent::catalogue::{self, Catalogue};
+use crate::agent::catalogue;
 use crate::agent::locate::{Part, part_of};
+use crate::agent::predict;
 use crate::agent::walk::show;
 use crate::fsys::host::ThisHost;
 use crate::fsys::{Errno, Fs, Kind, Real};
 use crate::render::human::Layout;
-use crate::render::list;
+use crate::render::{discovery, list};
+use crate::session::discovery::answer::List;
+use crate::session::discovery::search::Search;
+use crate::session::discovery::{inventory, picker, recent};
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `list`.
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Without PATH, --cwd or --all the sessions of the current directory are listed. Times are UTC: when the file was changed \
-last, and when the session was begun. A session marked ✗ is listed by gjc, but does not open; `gjc-fsck why ID` says why. \
-Exit status: 0 when gjc lists the workspace, 4 when it refuses it."
+last, and when the session was begun. A session marked ✗ is listed by gjc, but does not open; `gjc-fsck why ID` says why.\n\
+--recent, --picker and --inventory are gjc's other lists. They take any directory as PATH, as gjc's --session-dir does; nothing is \
+renamed: a backup that gjc would restore first is listed under its new name.\n\
+Exit status: 0 when gjc lists the workspace, 4 when it refuses it or the inventory fails, 8 when there is nothing to list."
 )]
 pub struct Args {
     /// Agent directory (its sessions of all workspaces), scope, or legacy directory (the sessions that lie in it)
@@ -28,6 +37,21 @@ pub struct Args {
     /// List the sessions of all workspaces
     #[arg(long)]
     pub all: bool,
+    /// The recent list: the latest sessions, named by title or first prompt from their first 4 KB
+    #[arg(long, conflicts_with_all = ["picker", "inventory", "all"])]
+    pub recent: bool,
+    /// The picker's list: starred sessions first, project transcripts included, one session an id
+    #[arg(long, conflicts_with = "inventory")]
+    pub picker: bool,
+    /// The strict inventory: complete, or a failure that authorises nothing
+    #[arg(long, conflicts_with = "all")]
+    pub inventory: bool,
+    /// Show only sessions in whose id, title, workspace, first message or path each of the WORDS stands
+    #[arg(long, value_name = "WORDS")]
+    pub search: Option<String>,
+    /// Sessions of the recent list
+    #[arg(long, value_name = "N", default_value_t = recent::LIMIT, requires = "recent")]
+    pub limit: usize,
     /// Agent directory (default: the user's own)
     #[arg(long, value_name = "DIR")]
     pub agent_dir: Option<PathBuf>,
@@ -38,6 +62,9 @@ pub struct Args {
 /// # Errors
 /// No home can be trusted, there is no agent directory, or PATH is none of the things that can be listed.
 pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
+    if args.recent || args.picker || args.inventory {
+        return other_list(args, console);
+    }
     let part = args.path.as_deref().map(|path| named(path, console)).transpose()?;
     let agent_dir = match &part {
         Some(Part::Agent(agent) | Part::Directory { agent, .. }) => Some(agent.as_path()),
@@ -47,7 +74,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     if !world.fs.present(&world.agent_dir).unwrap_or(true) {
         return Err(no_agent_directory(&world.agent_dir));
     }
-    let answer = match (&part, &args.cwd) {
+    let mut answer = match (&part, &args.cwd) {
         (Some(Part::Directory { .. }), Some(_)) => {
             return Err(Failure::Usage("a scope or legacy directory is listed as a whole: name it, or --cwd, not both".into()));
         }
@@ -57,18 +84,104 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         (None, None) if args.all => catalogue::of_all(&world),
         (None, None) => catalogue::of_workspace(&world, &world.current_dir),
     };
-    write(&answer, console)?;
+    if let Some(query) = &args.search {
+        let search = Search::new(query);
+        answer.keep(|texts| search.finds(texts));
+    }
+    let options = options_again(agent_dir, console);
+    let layout = layout(console);
+    put(&answer, || list::text(&answer, &options, layout), || list::concise(&answer), console)?;
     let refused = answer.workspaces.iter().any(|workspace| workspace.refused.is_some());
     Ok(if refused { Status::FINDINGS } else { Status::CLEAN })
 }
 
-fn write(answer: &Catalogue, console: &mut Console) -> Result<(), Failure> {
-    let layout = Layout { colour: console.colour(), width: console.environment.width, quiet: console.options.quiet };
+/// One of gjc's other lists.
+fn other_list(args: &Args, console: &mut Console) -> Result<Status, Failure> {
+    // Any directory will do: gjc lists what `--session-dir` names.
+    let named = args.path.as_deref().map(|path| directory(path, console)).transpose()?;
+    let part = named.as_deref().and_then(|path| part_of(&Real, path));
+    let agent_dir = match &part {
+        Some(Part::Agent(agent) | Part::Directory { agent, .. }) => Some(agent.as_path()),
+        None => args.agent_dir.as_deref(),
+    };
+    let world = console.world(&Real, &ThisHost, agent_dir)?;
+    let cwd = world.current_dir.join(args.cwd.as_deref().unwrap_or(&world.current_dir));
+    let of = |path: &Path| show(path.as_os_str());
+    let whole = args.all || matches!(part, Some(Part::Agent(_))) && args.cwd.is_none();
+    let explicit = if matches!(part, Some(Part::Agent(_))) { None } else { named.as_deref() };
+    let answer = if whole {
+        if !args.picker {
+            return Err(Failure::Usage("this list is of one workspace or directory: name it with --cwd DIR, or as PATH".into()));
+        }
+        List::picker(&world, "all workspaces".to_owned(), picker::of_all(&world), Vec::new())
+    } else if let Some(directory) = explicit {
+        if args.recent {
+            // What managed scopes hold is never renamed by a listing.
+            let restores = !matches!(part, Some(Part::Directory { .. }));
+            List::recent(&world, of(directory), recent::list(&world, directory, args.limit, restores))
+        } else if args.picker {
+            let (picked, restored) = picker::of_directory(&world, directory);
+            List::picker(&world, of(directory), picked, restored)
+        } else {
+            List::inventory(of(directory), inventory::of_directory(&world, directory, &cwd))
+        }
+    } else if args.recent {
+        match predict::resolve(&world, &cwd) {
+            Ok(scope) => List::recent(&world, of(&cwd), recent::list(&world, &scope.directory, args.limit, false)),
+            Err(refused) => List { list: "recent", of: of(&cwd), refused: Some(refused.into()), ..List::default() },
+        }
+    } else if args.picker {
+        List::picker(&world, of(&cwd), picker::of_workspace(&world, &cwd), Vec::new())
+    } else {
+        List::inventory(of(&cwd), inventory::of_workspace(&world, &cwd))
+    };
+    let answer = match &args.search {
+        Some(query) => answer.found(&Search::new(query)),
+        None => answer,
+    };
+    let layout = layout(console);
+    put(&answer, || discovery::list(&answer, layout), || discovery::list_concise(&answer), console)?;
+    let stands = answer.refused.is_none() && answer.failures.is_empty();
+    Ok(if stands { Status::CLEAN } else { Status::FINDINGS })
+}
+
+/// A directory that is there.
+fn directory(path: &Path, console: &Console) -> Result<PathBuf, Failure> {
+    let there = console.environment.current_dir.join(path);
+    let name = show(path.as_os_str());
+    match Real.stat(&there) {
+        Err(error) if error.errno == Errno::NOENT => Err(Failure::Operational(format!("{name}: nothing stands here; check the spelling"))),
+        Err(error) => Err(Failure::Operational(format!("{name}: {}", error.token()))),
+        Ok(meta) if meta.kind != Kind::Directory => {
+            Err(Failure::Usage(format!("{name}: this is a {}; `gjc-fsck why` answers about one transcript", meta.kind.noun())))
+        }
+        Ok(_) => Ok(there),
+    }
+}
+
+/// The options that a command needs to look at the same agent directory again, each with a space before it.
+pub(super) fn options_again(agent_dir: Option<&Path>, console: &Console) -> String {
+    let options = [("--agent-dir", agent_dir), ("--assume-root", console.options.assume_root.as_deref())];
+    options.into_iter().filter_map(|(option, path)| path.map(|path| format!(" {option} {}", quoted(path)))).collect()
+}
+
+/// How the human form is laid out.
+pub(super) fn layout(console: &Console) -> Layout {
+    Layout { colour: console.colour(), width: console.environment.width, quiet: console.options.quiet }
+}
+
+/// Writes an answer in the format that is asked for.
+pub(super) fn put(
+    answer: &impl Serialize,
+    human: impl FnOnce() -> String,
+    concise: impl FnOnce() -> String,
+    console: &mut Console,
+) -> Result<(), Failure> {
     let format = console.options.format;
     let out = console.out();
     match format {
-        Format::Human => out.write_all(list::text(answer, layout).as_bytes())?,
-        Format::Concise => out.write_all(list::concise(answer).as_bytes())?,
+        Format::Human => out.write_all(human().as_bytes())?,
+        Format::Concise => out.write_all(concise().as_bytes())?,
         Format::Json => {
             serde_json::to_writer_pretty(&mut *out, answer).map_err(std::io::Error::from)?;
             writeln!(out)?;
@@ -79,19 +192,11 @@ fn write(answer: &Catalogue, console: &mut Console) -> Result<(), Failure> {
 
 /// What the named path is.
 pub(super) fn named(path: &Path, console: &Console) -> Result<Part, Failure> {
-    let there = console.environment.current_dir.join(path);
-    let name = show(path.as_os_str());
-    match Real.stat(&there) {
-        Err(error) if error.errno == Errno::NOENT => Err(Failure::Operational(format!("{name}: nothing stands here; check the spelling"))),
-        Err(error) => Err(Failure::Operational(format!("{name}: {}", error.token()))),
-        Ok(meta) if meta.kind != Kind::Directory => {
-            Err(Failure::Usage(format!("{name}: this is a {}; `gjc-fsck why` answers about one transcript", meta.kind.noun())))
-        }
-        Ok(_) => part_of(&Real, &there).ok_or_else(|| {
-            let hint = "`gjc-fsck list --cwd DIR` lists the sessions of a workspace, `gjc-fsck check DIR` looks at a folder of transcripts";
-            Failure::Usage(format!("{name}: neither an agent directory nor a scope or legacy directory of one; {hint}"))
-        }),
-    }
+    part_of(&Real, &directory(path, console)?).ok_or_else(|| {
+        let name = show(path.as_os_str());
+        let hint = "`gjc-fsck list --cwd DIR` lists the sessions of a workspace, `gjc-fsck list --picker DIR` and `gjc-fsck check DIR` look at a folder of transcripts";
+        Failure::Operational(format!("{name}: neither an agent directory nor a scope or legacy directory of one; {hint}"))
+    })
 }
 
 /// There is nothing to ask about.

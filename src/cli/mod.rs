@@ -21,10 +21,12 @@ pub mod history;
 pub mod list;
 pub mod migrate;
 pub mod options;
+pub mod proceed;
 pub mod quota;
 pub mod records;
 pub mod repair;
 pub mod replay;
+pub mod resume;
 pub mod schema;
 pub mod scope;
 pub mod session;
@@ -83,6 +85,10 @@ pub enum Command {
     Scope(scope::Args),
     /// List the sessions of a workspace as gjc does, with the reason for everything that it leaves out
     List(list::Args),
+    /// Show which session `gjc --resume X` would take, and why
+    Resume(resume::Args),
+    /// Show what `gjc --continue` would open here, and why
+    Continue(proceed::Args),
     /// Follow gjc's decisions about one session, up to the one at which it turns away
     Why(why::Args),
     /// Show the retirement journals: how far each is, what it holds, whether gjc would read it
@@ -118,6 +124,8 @@ pub fn dispatch(command: &Command, console: &mut Console) -> Result<Status, Fail
         Command::Migrate(args) => migrate::run(args, console),
         Command::Scope(args) => scope::run(args, console),
         Command::List(args) => list::run(args, console),
+        Command::Resume(args) => resume::run(args, console),
+        Command::Continue(args) => proceed::run(args, console),
         Command::Why(args) => why::run(args, console),
         Command::Gc(args) => gc::run(args, console),
         Command::Quota(args) => quota::run(args, console),
@@ -162,7 +170,7 @@ pub fn main() -> ExitCode {
         _ if settled.is_err() => settled.map(|()| Status::CLEAN).map_err(Failure::Usage),
         Some(_) if !cli.check.is_empty() => Err(Failure::Usage("paths and options of `check` come behind the command".into())),
         Some(command) => dispatch(command, &mut console),
-        None => check::run(&cli.check, &mut console),
+        None => check::mistyped(&cli.check, &console).map_or_else(|| check::run(&cli.check, &mut console), Err),
     };
     console.close(result).into()
 }

@@ -10,8 +10,9 @@ use indexmap::IndexMap;
 use std::fmt::Write;
 use std::path::Path;
 
-/// The listing for people.
-pub fn text(catalogue: &Catalogue, layout: Layout) -> String {
+/// The listing for people. `options`: what further commands need to look at the same agent directory, each option with a space
+/// before it.
+pub fn text(catalogue: &Catalogue, options: &str, layout: Layout) -> String {
     let mut page =
         Page { palette: Palette::new(layout.colour), width: layout.width.min(120), bases: Default::default(), out: String::new() };
     for (at, workspace) in catalogue.workspaces.iter().enumerate() {
@@ -34,7 +35,7 @@ pub fn text(catalogue: &Catalogue, layout: Layout) -> String {
     }
     page.elsewhere(&catalogue.elsewhere);
     if !layout.quiet {
-        page.next(catalogue);
+        page.next(catalogue, options);
     }
     page.out
 }
@@ -266,10 +267,13 @@ impl Page {
     }
 
     /// What to ask next.
-    fn next(&mut self, catalogue: &Catalogue) {
+    fn next(&mut self, catalogue: &Catalogue, options: &str) {
         if !catalogue.elsewhere.is_empty() {
-            let text = "A session belongs to the path of its workspace: once that is moved or renamed, gjc does not find it under the new path. `gjc-fsck list --all` shows every session, `gjc-fsck why ID` says what to do about one.";
-            self.line(&format!("\n→ {}", wrap(text, 2, self.width)));
+            let text = format!(
+                "A session belongs to the path of its workspace: once that is moved or renamed, gjc does not find it under the new path. \
+                 `gjc-fsck list{options} --all` shows every session, `gjc-fsck why{options} ID` says what to do about one."
+            );
+            self.line(&format!("\n→ {}", wrap(&text, 2, self.width)));
             return;
         }
         let all = || catalogue.workspaces.iter();
@@ -288,7 +292,8 @@ impl Page {
             let text = "None of the workspaces exists here. Is this a copy from another machine? `--assume-root PATH` judges it as if it lay at PATH.";
             self.line(&format!("→ {}", wrap(text, 2, self.width)));
         }
-        let text = "`gjc-fsck why ID` (or the path of a file) follows gjc's decisions about one session, and says what to do.";
-        self.line(&format!("→ {}", wrap(text, 2, self.width)));
+        let text =
+            format!("`gjc-fsck why{options} ID` (or the path of a file) follows gjc's decisions about one session, and says what to do.");
+        self.line(&format!("→ {}", wrap(&text, 2, self.width)));
     }
 }

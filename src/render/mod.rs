@@ -3,6 +3,7 @@
 
 pub mod concise;
 pub mod context;
+pub mod discovery;
 pub mod entry;
 pub mod explain;
 pub mod github;

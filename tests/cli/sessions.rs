@@ -53,7 +53,7 @@ fn list_exits_4_when_gjc_refuses_a_workspace_and_0_when_it_lists_it() {
 fn list_answers_a_mistake_with_what_was_meant() {
     let (_folder, agent) = sample();
     let cases =
-        [("src", 16, "neither an agent directory"), ("Cargo.toml", 16, "`gjc-fsck why`"), ("nowhere-at-all", 8, "nothing stands here")];
+        [("src", 8, "neither an agent directory"), ("Cargo.toml", 16, "`gjc-fsck why`"), ("nowhere-at-all", 8, "nothing stands here")];
     for (path, bits, said) in cases {
         let output = run(&["list", path]);
         assert_eq!(status(&output), bits, "{path}");
@@ -137,4 +137,94 @@ fn a_kept_demo_names_its_files_so_that_they_can_be_opened() {
     let path = |line: &str| PathBuf::from(line.split_inclusive(".jsonl").next().unwrap());
     let of_files: Vec<&str> = text.lines().filter(|line| line.contains(".jsonl")).collect();
     assert!(!of_files.is_empty() && of_files.iter().all(|line| path(line).is_file()), "{text}");
+}
+
+#[test]
+fn a_mistyped_command_is_no_path() {
+    for words in [&["chek"][..], &["chek", "src"], &["lits", "--format", "json"]] {
+        let output = run(words);
+        assert_eq!(status(&output), 16, "{words:?}");
+        assert!(err(&output).contains("no such command or path; did you mean `"), "{}", err(&output));
+    }
+    assert_eq!(status(&run(&["check", "chek"])), 8, "behind the command it is a path");
+}
+
+#[test]
+fn list_hints_look_at_the_same_agent_directory() {
+    let (_folder, agent) = sample();
+    let whole = agent.to_str().unwrap();
+    let words = |output: std::process::Output| out(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    let hint = format!("`gjc-fsck why --agent-dir {whole} --assume-root /home/ana/.gjc/agent ID`");
+    assert!(words(ask("list", &[whole])).contains(&hint));
+    assert!(words(ask("list", &["--agent-dir", whole, "--all"])).contains(&hint));
+    let elsewhere = words(run(&["list", "--agent-dir", whole, "--cwd", "/"]));
+    assert!(elsewhere.contains(&format!("`gjc-fsck list --agent-dir {whole} --all`")), "{elsewhere}");
+}
+
+#[test]
+fn list_all_keeps_a_refused_file_of_a_scope_with_its_workspace() {
+    let (_folder, agent) = sample();
+    let scope = directory(&agent, "v2-tc3k");
+    fs::write(format!("{scope}/garbage.jsonl"), "garbage\n").unwrap();
+    let json = |args: &[&str]| -> serde_json::Value { serde_json::from_slice(&ask("list", args).stdout).unwrap() };
+    let all = json(&[agent.to_str().unwrap(), "--format", "json"]);
+    assert_eq!(all["invalid"].as_array().map(Vec::len), Some(0), "{all}");
+    let own = all["workspaces"].as_array().unwrap().iter().find(|one| one["workspace"] == "/home/ana/dev/app").unwrap();
+    assert_eq!(own["invalid"][0]["code"], "unreadable_candidate");
+}
+
+#[test]
+fn list_searches_and_shows_the_other_lists() {
+    let (_folder, agent) = sample();
+    let whole = agent.to_str().unwrap();
+    let json = |args: &[&str]| -> serde_json::Value { serde_json::from_slice(&ask("list", args).stdout).unwrap() };
+    let count = |list: &serde_json::Value| list["sessions"].as_array().unwrap().len();
+    let found = json(&[whole, "--search", "RELEASE notes", "--format", "json"]);
+    assert_eq!(found["workspaces"][0]["sessions"].as_array().map(Vec::len), Some(1));
+    assert_eq!(count(&json(&[whole, "--picker", "--format", "json"])), 10);
+    let of_app = ["--agent-dir", whole, "--cwd", "/home/ana/dev/app", "--format", "json"];
+    assert_eq!(count(&json(&[&["--picker"][..], &of_app].concat())), 8);
+    assert_eq!(count(&json(&[&["--inventory"][..], &of_app].concat())), 8);
+    assert_eq!(count(&json(&[&["--recent", "--limit", "2"][..], &of_app].concat())), 2);
+    // Any folder, as gjc's --session-dir takes it.
+    let folder = json(&["--picker", "corpus/field", "--format", "json"]);
+    assert!(count(&folder) > 5, "{folder}");
+    assert_eq!(status(&ask("list", &["--recent", whole])), 16, "of all workspaces there is no recent list");
+    assert_eq!(status(&ask("list", &["--inventory", "--agent-dir", whole, "--cwd", "/nowhere/at/all"])), 0, "a copy is taken at its word");
+    assert_eq!(status(&run(&["list", "--inventory", "--agent-dir", whole, "--cwd", "/nowhere/at/all"])), 4);
+}
+
+#[test]
+fn resume_and_continue_say_what_gjc_would_open() {
+    let (_folder, agent) = sample();
+    let whole = agent.to_str().unwrap();
+    let of_app = ["--agent-dir", whole, "--cwd", "/home/ana/dev/app"];
+    let resume = |rest: &[&str]| ask("resume", &[rest, &of_app].concat());
+    let opened = resume(&["01A22BFD-a266-7005", "--format", "concise"]);
+    assert_eq!((status(&opened), out(&opened).contains(": opens[terminal]")), (0, true), "{}", out(&opened));
+    let broken = resume(&["01a22bfd-a266-7003"]);
+    assert_eq!((status(&broken), out(&broken).contains("Could not open session: malformed")), (4, true));
+    assert!(out(&broken).contains("line 5: the line is not one whole JSON value"), "{}", out(&broken));
+    assert_eq!(status(&resume(&["nobody"])), 4);
+    let reply = |rest: &[&str]| -> serde_json::Value { serde_json::from_slice(&resume(&[rest, &["--sdk-json"]].concat()).stdout).unwrap() };
+    assert_eq!(reply(&["01a22bfd-a266-7005-bec6-7deb7dfe0005"])["savedSession"]["identity"]["nlink"], "1");
+    let omission = &reply(&["nobody"])["savedSessionOmission"];
+    assert_eq!((&omission["reason"], &omission["sessionId"]), (&"candidate_not_found".into(), &"nobody".into()));
+
+    let notes = agent.join("terminal-sessions");
+    fs::create_dir(&notes).unwrap();
+    let scope = directory(&agent, "v2-tc3k");
+    let session =
+        fs::read_dir(&scope).unwrap().map(|entry| entry.unwrap().path()).find(|path| path.to_str().unwrap().ends_with("0005.jsonl"));
+    fs::write(notes.join("tmux-%3"), format!("/home/ana/dev/app\n{}\n", session.unwrap().display())).unwrap();
+    let proceed = |rest: &[&str]| ask("continue", &[rest, &of_app].concat());
+    let named = proceed(&["--terminal", "tmux-%3", "--format", "concise"]);
+    assert!(out(&named).starts_with(&format!("{whole}/terminal-sessions/tmux-%3: breadcrumb[leads]")), "{}", out(&named));
+    let mut own = program();
+    own.args(["continue", "--format", "json"]).args(of_app).args(ASSUMED).env("TMUX", "x").env("TMUX_PANE", "%3");
+    let json: serde_json::Value = serde_json::from_slice(&own.output().unwrap().stdout).unwrap();
+    assert_eq!((&json["terminal"]["id"], &json["terminal"]["from"]), (&"tmux-%3".into(), &"TMUX_PANE".into()));
+    assert_eq!(json["steps"][0]["source"], "breadcrumb");
+    assert_eq!(status(&proceed(&["--terminal", "../x"])), 16);
+    assert_eq!(status(&proceed(&[])), 0, "without a terminal there is no breadcrumb");
 }

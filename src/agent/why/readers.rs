@@ -155,7 +155,7 @@ fn first_line_ends_in_prefix(fs: &dyn Fs, path: &Path) -> bool {
 }
 
 /// Line and words of what makes a file malformed.
-fn cause_of(cause: &Cause, inspected: &Inspected) -> (Option<u64>, String) {
+pub fn cause_of(cause: &Cause, inspected: &Inspected) -> (Option<u64>, String) {
     let entries = inspected.loaded.as_ref().map_or(&[][..], |loaded| &loaded.entries[..]);
     match cause {
         Cause::Utf8 { line } => (Some(*line), "the line is not UTF-8".into()),

@@ -4,6 +4,7 @@
 //! Reads only, over [`Fs`](crate::fsys::Fs). What gjc would rename or write on the way (a backup that a listing restores, a
 //! legacy session that opening copies) is said, not done.
 
+pub mod answer;
 pub mod breadcrumb;
 pub mod directory;
 pub mod inventory;

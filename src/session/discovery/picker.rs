@@ -42,6 +42,7 @@ pub fn of_all(world: &World<'_>) -> Picked {
     for seed in seeds(world, &mut picked.skipped) {
         by_workspace.entry(seed.info.cwd.to_string()).or_default().push(seed);
     }
+    let told: BTreeSet<PathBuf> = picked.skipped.iter().map(|skipped| skipped.path.clone()).collect();
     let keeps = Difference::SessionsOfNoScope.in_effect(world.release);
     let mut seen: BTreeSet<PathBuf> = BTreeSet::new();
     let mut scopes: BTreeSet<String> = BTreeSet::new();
@@ -63,7 +64,7 @@ pub fn of_all(world: &World<'_>) -> Picked {
                     if seen.insert(candidate.path.clone()) {
                         match shown_from(world, &candidate.path, &candidate.path) {
                             Ok(shown) => picked.sessions.push(shown),
-                            Err(skipped) => picked.skipped.push(skipped),
+                            Err(skipped) => picked.skipped.extend(Some(skipped).filter(|one| !told.contains(&one.path))),
                         }
                     }
                 }

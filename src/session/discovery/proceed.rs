@@ -4,6 +4,7 @@
 use super::breadcrumb::{self, Breadcrumb, Found, Header, How, Owned, Strict};
 use super::resume::{self, Bounded, Tail};
 use super::{is_staged, is_within, picker, recent};
+use crate::agent::candidates::{Candidate, Provenance};
 use crate::agent::predict::{self, Listing, Policy};
 use crate::agent::world::{Scope, World};
 use crate::transcript::inspect::EAGER_MAX;
@@ -145,7 +146,7 @@ struct Course<'w, 'a> {
 impl Course<'_, '_> {
     /// Asks a candidate; true when it settles the matter.
     fn settles(&mut self, source: Source, path: PathBuf) -> bool {
-        let opening = open(self.world, &path, self.managed, self.budget);
+        let opening = open(self.world, &path, self.managed, For::Continue, self.budget);
         let settles = !matches!(opening, Opening::PassedOver { .. });
         self.steps.push(Step { source, path, opening });
         settles
@@ -220,8 +221,27 @@ fn strict(world: &World<'_>, path: &Path, budget: u64) -> Strict {
     }
 }
 
+/// What a file is opened for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum For {
+    /// `--continue`, which goes on with a large file only where the last message is not the assistant's.
+    Continue,
+    /// `--resume`.
+    Resume,
+}
+
+/// The scope that a file of the sessions root is opened through: that of the workspace in its header.
+pub fn managed_of(world: &World<'_>, path: &Path) -> Option<(Scope, Listing)> {
+    if !is_within(world, &world.sessions_root, path) {
+        return None;
+    }
+    // Where it lies does not matter here, only what its header says.
+    let candidate = Candidate::read(world.fs, path, Provenance::V2).ok()?;
+    managed(world, Path::new(&*candidate.cwd.as_js().to_string_lossy())).ok()
+}
+
 /// What opening a chosen file comes to. `managed`: the scope that files of the sessions root are opened through.
-pub fn open(world: &World<'_>, path: &Path, managed: Option<&(Scope, Listing)>, budget: u64) -> Opening {
+pub fn open(world: &World<'_>, path: &Path, managed: Option<&(Scope, Listing)>, purpose: For, budget: u64) -> Opening {
     if is_staged(path) {
         return Opening::Fails { code: "staged", detail: "Staged session paths are not resumable".to_owned() };
     }
@@ -229,6 +249,7 @@ pub fn open(world: &World<'_>, path: &Path, managed: Option<&(Scope, Listing)>, 
     let terminal = if size > EAGER_MAX && size <= BOUNDED_MAX {
         match resume::bounded(world, path) {
             Ok(Bounded::Opens { continuable: true }) => false,
+            Ok(Bounded::Opens { continuable: false }) if purpose == For::Resume => true,
             Ok(Bounded::Opens { continuable: false }) => {
                 let detail = "above 128 MiB the last message must not be the assistant's".to_owned();
                 return Opening::PassedOver { reason: "terminal", detail };
@@ -239,13 +260,13 @@ pub fn open(world: &World<'_>, path: &Path, managed: Option<&(Scope, Listing)>, 
             }
             // It shrank meanwhile.
             Ok(Bounded::NotAsked) => return Opening::PassedOver { reason: "unstable", detail: "the file changed".to_owned() },
-            Err(reason) => return refused_by_inspection(reason.token(), reason.size()),
+            Err(reason) => return refused_by_inspection(reason.token(), "the bounded open cannot read it".to_owned()),
         }
     } else {
         match resume::inspect(world, path, budget).tail {
             Tail::Resumable(_) => false,
             Tail::Terminal(_) => true,
-            Tail::Error(refused) => return refused_by_inspection(refused.reason, refused.size),
+            Tail::Error(refused) => return refused_by_inspection(refused.reason, refused.detail),
         }
     };
     let Some((scope, listing)) = managed.filter(|_| is_within(world, &world.sessions_root, path)) else {
@@ -264,8 +285,7 @@ pub fn open(world: &World<'_>, path: &Path, managed: Option<&(Scope, Listing)>, 
 }
 
 /// Two reasons of the inspection are thrown, the others pass the file over.
-fn refused_by_inspection(reason: &'static str, size: Option<u64>) -> Opening {
-    let detail = size.map_or_else(|| "strict inspection refuses it".to_owned(), |size| format!("{size} bytes"));
+fn refused_by_inspection(reason: &'static str, detail: String) -> Opening {
     match reason {
         "oversized" | "context_too_large" => Opening::Fails { code: reason, detail },
         reason => Opening::PassedOver { reason, detail },

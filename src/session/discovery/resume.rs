@@ -3,6 +3,7 @@
 
 use crate::agent::candidates::path_text;
 use crate::agent::record::TranscriptIdentity;
+use crate::agent::why::cause_of;
 use crate::agent::world::World;
 use crate::fsys::{Fs, Kind, Meta, Sha256Reader};
 use crate::json::text::{trim, utf8_lossy};
@@ -10,7 +11,7 @@ use crate::json::view::View;
 use crate::json::{JsString, Value};
 use crate::transcript::EntryKind;
 use crate::transcript::ids::Ids;
-use crate::transcript::inspect::{self, EAGER_MAX, Options, Reason, Verdict};
+use crate::transcript::inspect::{self, EAGER_MAX, Inspected, Options, Reason, Verdict};
 use crate::transcript::load::{self, Keep, Seen};
 use crate::transcript::readers::bounded::{self, BOUNDED_MAX, LONGEST_LINE};
 use crate::transcript::readers::picker::ReadAt;
@@ -37,11 +38,25 @@ pub struct Refused {
     pub reason: &'static str,
     /// Bytes on disk (`oversized`) or measured (`context_too_large`).
     pub size: Option<u64>,
+    /// What was found, for people.
+    pub detail: String,
 }
 
-impl From<&Reason> for Refused {
-    fn from(reason: &Reason) -> Self {
-        Refused { reason: reason.token(), size: reason.size() }
+impl Refused {
+    /// A reason; `inspected` when the bytes were judged.
+    fn new(reason: &Reason, inspected: Option<&Inspected>) -> Self {
+        let detail = match (reason, inspected) {
+            (Reason::Malformed(cause), Some(inspected)) => {
+                let (line, words) = cause_of(cause, inspected);
+                line.map_or_else(|| words.clone(), |line| format!("line {line}: {words}"))
+            }
+            (Reason::Missing, _) => "there is no such file".to_owned(),
+            (Reason::Unstable, _) => "the file changed while it was read".to_owned(),
+            (Reason::Oversized { size }, _) => format!("{size} bytes, more than gjc loads whole"),
+            (Reason::ContextTooLarge { bytes }, _) => format!("its context measures {bytes} bytes, more than the budget"),
+            _ => "it is no regular file, or it cannot be read".to_owned(),
+        };
+        Refused { reason: reason.token(), size: reason.size(), detail }
     }
 }
 
@@ -56,21 +71,21 @@ pub struct Inspection {
 
 /// Inspects a file as gjc does before it resumes it.
 pub fn inspect(world: &World<'_>, path: &Path, budget: u64) -> Inspection {
-    let refused = |reason: &Reason| Inspection { tail: Tail::Error(reason.into()), cwd: None };
+    let refused = |reason: &Reason, inspected| Inspection { tail: Tail::Error(Refused::new(reason, inspected)), cwd: None };
     let options = Options { release: world.release, budget };
     let looked = match inspect::file(world.fs, path, options) {
         Ok(looked) => looked,
-        Err(reason) => return refused(&reason),
+        Err(reason) => return refused(&reason, None),
     };
     let tail: fn(TranscriptIdentity) -> Tail = match &looked.inspected.verdict {
         Verdict::Resumable => Tail::Resumable,
         Verdict::Terminal => Tail::Terminal,
-        Verdict::Error(reason) => return refused(reason),
+        Verdict::Error(reason) => return refused(reason, Some(&looked.inspected)),
     };
     // A second look, for the hash and the header, at a file that the first one accepted: it must be the same.
     let again = match second_look(world, &looked.canonical, &looked.meta) {
         Ok(again) => again,
-        Err(reason) => return refused(&reason),
+        Err(reason) => return refused(&reason, None),
     };
     Inspection { cwd: again.cwd, tail: tail(identity(&looked.canonical, again.id, &looked.meta, again.sha256)) }
 }

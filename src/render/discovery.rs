@@ -1,0 +1,469 @@
+//! The answers to `list --recent|--picker|--inventory`, `resume` and `continue`.
+
+use super::entry::{clip, pad};
+use super::human::Layout;
+use super::style::{Palette, plain, wrap};
+use super::words::{count, grouped};
+use crate::finding::Severity;
+use crate::session::discovery::answer::{Continue, CrumbState, List, MatchRow, Resume, Row, Step};
+use indexmap::IndexMap;
+use std::fmt::Write;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Matches and left-out files that are named; the JSON form names all.
+const NAMED: usize = 20;
+
+/// A list for people.
+pub fn list(list: &List, layout: Layout) -> String {
+    let mut page = Page::new(layout);
+    page.list(list, layout.quiet);
+    page.out
+}
+
+/// A list, one line a session and one each for what is left out: path, in brackets how it is listed, what is known.
+pub fn list_concise(list: &List) -> String {
+    let mut out = String::new();
+    if let Some(refused) = &list.refused {
+        row(&mut out, &list.of, "refused", refused.code, &[&refused.detail]);
+    }
+    for session in &list.sessions {
+        let name = session.name.as_deref().or(session.first_message.as_deref()).unwrap_or_default();
+        let star = if session.starred { "starred" } else { list.list };
+        row(&mut out, &session.path, "listed", star, &[&session.id, session.modified.as_deref().unwrap_or("-"), name]);
+    }
+    for failure in &list.failures {
+        row(&mut out, &failure.path, "failure", failure.kind, &[&failure.detail]);
+    }
+    for one in &list.left_out {
+        row(&mut out, &one.path, "left out", list.list, &[&one.why]);
+    }
+    for one in &list.restores {
+        row(&mut out, &one.backup, "renamed", list.list, &["to", &one.primary]);
+    }
+    out
+}
+
+/// What `--continue` does, for people. `options`: what further commands need to look at the same agent directory, each option
+/// with a space before it.
+pub fn proceed(answer: &Continue, options: &str, layout: Layout) -> String {
+    let mut page = Page::new(layout);
+    page.proceed(answer);
+    if !layout.quiet && answer.steps.iter().any(|step| step.outcome != "opens") {
+        page.hint(options);
+    }
+    page.out
+}
+
+/// What `--continue` does, one line a candidate.
+pub fn proceed_concise(answer: &Continue) -> String {
+    let mut out = String::new();
+    let crumb = &answer.breadcrumb;
+    let file = answer.terminal.as_ref().map_or(&*answer.cwd, |terminal| &terminal.file);
+    row(&mut out, file, "breadcrumb", crumb.state, &[crumb.why.as_deref().unwrap_or_default()]);
+    for step in &answer.steps {
+        row(&mut out, &step.path, step.outcome, step.code, &[step.source, &step.detail]);
+    }
+    if answer.action == "new" {
+        row(&mut out, &answer.cwd, "new", "new", &["gjc begins a new session"]);
+    }
+    out
+}
+
+/// What `--resume X` does, for people. `options` as for [`proceed`].
+pub fn resume(answer: &Resume, options: &str, layout: Layout) -> String {
+    let mut page = Page::new(layout);
+    page.resume(answer);
+    if !layout.quiet && answer.action == "fails" {
+        page.hint(options);
+    }
+    page.out
+}
+
+/// What `--resume X` does: one line for the answer, one for each match behind the first.
+pub fn resume_concise(answer: &Resume) -> String {
+    let mut out = String::new();
+    let path = answer.opening.as_ref().map_or(&*answer.asked, |step| &step.path);
+    let code = answer.opening.as_ref().map_or_else(|| answer.inspection.as_ref().map_or("-", |seen| seen.verdict), |step| step.code);
+    let detail = answer.message.as_deref().or(answer.opening.as_ref().map(|step| &*step.detail)).unwrap_or_default();
+    row(&mut out, path, answer.action, code, &[detail]);
+    for one in answer.matches.iter().skip(1) {
+        row(&mut out, &one.session.path, "also matches", one.rule, &[&one.session.id, one.session.modified.as_deref().unwrap_or("-")]);
+    }
+    out
+}
+
+/// `path: word[code] rest`. Writing into a String cannot fail.
+fn row(out: &mut String, path: &str, word: &str, code: &str, rest: &[&str]) {
+    let rest: Vec<&str> = rest.iter().copied().filter(|word| !word.is_empty()).collect();
+    let line = format!("{}: {word}[{}] {}", plain(path), plain(code), plain(&rest.join(" ")));
+    let _ = writeln!(out, "{}", line.trim_end());
+}
+
+struct Page {
+    palette: Palette,
+    width: usize,
+    /// What paths are shown relative to, longest first, each with a slash behind it: the directory that most sessions of a
+    /// list lie in, and the one above it.
+    bases: [String; 2],
+    out: String,
+}
+
+impl Page {
+    fn new(layout: Layout) -> Self {
+        Page { palette: Palette::new(layout.colour), width: layout.width.min(120), bases: Default::default(), out: String::new() }
+    }
+    /// One line. Writing into a String cannot fail.
+    fn line(&mut self, text: &str) {
+        let _ = writeln!(self.out, "{}", text.trim_end());
+    }
+    /// Words, broken at spaces; a word that is wider than the line wherever it must be.
+    fn words(&mut self, indent: usize, text: &str) {
+        let room = self.width.saturating_sub(indent);
+        for line in wrap(&plain(text), 0, room).lines().flat_map(|line| broken(line, room)) {
+            self.line(&format!("{:indent$}{line}", ""));
+        }
+    }
+    /// A path, broken wherever it must be: nothing of it is left out.
+    fn path(&mut self, indent: usize, path: &str) {
+        let path = plain(self.short(path)).into_owned();
+        for part in broken(&path, self.width.saturating_sub(indent)) {
+            let part = self.palette.faint(&part);
+            self.line(&format!("{:indent$}{part}", ""));
+        }
+    }
+    fn short<'p>(&self, path: &'p str) -> &'p str {
+        self.bases.iter().filter(|base| !base.is_empty()).find_map(|base| path.strip_prefix(&**base)).unwrap_or(path)
+    }
+    fn bad(&self, text: &str) -> String {
+        self.palette.severity(Severity::Error, text)
+    }
+    /// A heading in colour that keeps to the width.
+    fn heading(&mut self, mark: &str, text: &str, colour: impl Fn(Palette, &str) -> String) {
+        let room = self.width.saturating_sub(2);
+        for (at, line) in wrap(text, 0, room).lines().flat_map(|line| broken(line, room)).enumerate() {
+            let line = colour(self.palette, &format!("{} {line}", if at == 0 { mark } else { " " }));
+            self.line(&line);
+        }
+    }
+    /// What to ask next.
+    fn hint(&mut self, options: &str) {
+        self.line("");
+        let text = format!("→ `gjc-fsck why{options} ID` (or the path of a file) says at what gjc turns away, and what to do.");
+        self.line(&wrap(&text, 2, self.width));
+    }
+
+    fn list(&mut self, list: &List, quiet: bool) {
+        let title = match list.list {
+            "recent" => "Recent sessions of",
+            "picker" => "The picker shows of",
+            _ => "Strict inventory of",
+        };
+        let of = plain(&list.of).into_owned();
+        if title.width() + 1 + of.width() <= self.width {
+            let title = self.palette.strong(&format!("{title} {of}"));
+            self.line(&title);
+        } else {
+            let title = self.palette.strong(title);
+            self.line(&title);
+            self.path(2, &of);
+        }
+        let home = home(list.sessions.iter().map(|row| &*row.path));
+        if let Some(home) = home.filter(|home| *home != list.of) {
+            self.path(2, &format!("in {home}"));
+        }
+        self.bases = home.map(bases).unwrap_or_default();
+        if let Some(refused) = &list.refused {
+            let head = self.bad(&format!("✗ refused: {}", refused.code));
+            self.line(&format!("  {head}"));
+            self.words(4, &refused.detail);
+        }
+        match (list.list, list.failures.is_empty()) {
+            ("inventory", true) => self.words(2, &format!("complete: {}", count(list.sessions.len() as u64, "session", "sessions"))),
+            ("inventory", false) => {
+                let head = self.bad("✗ fails, and so authorises nothing");
+                self.line(&format!("  {head}"));
+            }
+            _ => self.words(2, &count(list.sessions.len() as u64, "session", "sessions")),
+        }
+        let ages = list.sessions.iter().filter_map(|row| row.ago.as_deref()).map(str::width).max().unwrap_or(0);
+        for session in &list.sessions {
+            self.session(session, ages);
+        }
+        for failure in &list.failures {
+            let kind = self.bad(&format!("✗ {}", pad(failure.kind, 11)));
+            let room = self.width.saturating_sub(16);
+            if failure.detail.width() <= room {
+                self.line(&format!("  {kind} {}", plain(&failure.detail)));
+            } else {
+                self.line(&format!("  {kind}"));
+                self.words(4, &failure.detail);
+            }
+            self.path(4, &failure.path);
+        }
+        if list.beyond_limit > 0 {
+            self.words(2, &format!("{} beyond the limit, not shown (--limit N)", count(list.beyond_limit as u64, "file", "files")));
+        }
+        for one in &list.restores {
+            self.words(2, "before it lists, gjc renames a backup whose transcript is gone:");
+            self.path(4, &one.backup);
+            self.words(4, "to");
+            self.path(4, &one.primary);
+        }
+        if quiet || list.left_out.is_empty() {
+            return;
+        }
+        self.line("");
+        let title = self.palette.strong(&format!("Left out ({})", grouped(list.left_out.len() as u64)));
+        self.line(&title);
+        for one in list.left_out.iter().take(NAMED) {
+            self.path(2, &one.path);
+            self.words(4, &one.why);
+        }
+        if list.left_out.len() > NAMED {
+            self.words(2, &format!("and {} more (--format json names all)", grouped((list.left_out.len() - NAMED) as u64)));
+        }
+    }
+
+    /// One session: when and what; id and facts; where.
+    fn session(&mut self, row: &Row, ages: usize) {
+        let mark = if row.starred { "★" } else { "·" };
+        let time = match &row.ago {
+            Some(ago) => pad(ago, ages),
+            None => row.modified.clone().unwrap_or_else(|| "date unknown".to_owned()),
+        };
+        let room = self.width.saturating_sub(time.width() + 6);
+        let name = row.name.as_deref().filter(|name| !name.trim().is_empty());
+        let glimpse = |text: &str| clip(&plain(&text.split_whitespace().collect::<Vec<_>>().join(" ")), room);
+        let name = match (name, row.first_message.as_deref()) {
+            (Some(name), _) => self.palette.strong(&glimpse(name)),
+            (None, Some(first)) => glimpse(first),
+            (None, None) => String::new(),
+        };
+        self.line(&format!("  {mark} {time}  {name}"));
+        let mut facts = vec![row.id.clone()];
+        facts.extend(row.named_by.map(|by| match by {
+            "title" => "named by its title".to_owned(),
+            "prompt" => "named by its first prompt".to_owned(),
+            _ => "no title and no prompt".to_owned(),
+        }));
+        facts.extend(row.messages.map(|messages| match (messages, row.messages_is_estimate) {
+            (1, false) => "1 message".to_owned(),
+            (messages, false) => format!("{} messages", grouped(messages)),
+            (messages, true) => format!("{}+ messages", grouped(messages)),
+        }));
+        facts.extend(row.size.map(|size| count(size, "byte", "bytes")));
+        facts.extend(row.place.filter(|place| *place != "v2").map(str::to_owned));
+        self.words(4, &facts.join(" · "));
+        self.path(4, &row.path);
+    }
+
+    fn proceed(&mut self, answer: &Continue) {
+        let last = answer.steps.last();
+        match answer.action {
+            "opens" => self.heading("✓", "`gjc --continue` opens this session", Palette::good),
+            "fails" => {
+                let code = last.map_or("", |step| step.code);
+                self.heading("✗", &format!("`gjc --continue` stops with an error: {code}"), |palette, text| {
+                    palette.severity(Severity::Error, text)
+                });
+            }
+            _ => self.heading("◆", "`gjc --continue` finds nothing to go on with, and begins a new session", Palette::aside),
+        }
+        if let Some(step) = last.filter(|_| answer.action != "new") {
+            self.path(2, &step.path);
+            self.words(2, &step.detail);
+            self.copy(2, step);
+        }
+        self.line("");
+        let label = |text: &str| pad(text, 12);
+        let terminal = answer.terminal.as_ref().map_or_else(
+            || "this terminal has no name, so there is no breadcrumb".to_owned(),
+            |terminal| format!("{} ({})", terminal.id, terminal.from),
+        );
+        self.field(&label("directory"), &answer.cwd);
+        self.field(&label("terminal"), &terminal);
+        self.crumb(&label("breadcrumb"), &answer.breadcrumb);
+        if let Some(refused) = &answer.refused {
+            self.field(&label("scope"), &format!("refused, so no session of it is asked: {}, {}", refused.code, refused.detail));
+        }
+        if answer.steps.is_empty() {
+            self.field(&label("candidates"), "none");
+            return;
+        }
+        self.line("");
+        let title = self.palette.strong("Candidates, in the order of gjc");
+        self.line(&title);
+        self.bases = home(answer.steps.iter().map(|step| &*step.path)).map(bases).unwrap_or_default();
+        for step in &answer.steps {
+            self.step(step);
+        }
+    }
+    /// A label and words behind it.
+    fn field(&mut self, label: &str, text: &str) {
+        let indent = label.width() + 1;
+        let room = self.width.saturating_sub(indent);
+        let wrapped = wrap(&plain(text), 0, room);
+        let mut lines = wrapped.lines().flat_map(|line| broken(line, room));
+        let label = self.palette.faint(label);
+        let first = lines.next().unwrap_or_default();
+        self.line(&format!("{label} {first}"));
+        for line in lines {
+            self.line(&format!("{:indent$}{line}", ""));
+        }
+    }
+    fn crumb(&mut self, label: &str, crumb: &CrumbState) {
+        let text = match crumb.state {
+            "no_terminal" => "none",
+            "absent" => "there is none for this terminal",
+            "ignored" => "is ignored",
+            _ => "leads to a session",
+        };
+        let why = crumb.why.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+        self.field(label, &format!("{text}{why}"));
+        if let Some(file) = crumb.file.as_deref().filter(|_| crumb.state == "ignored") {
+            self.path(label.width() + 1, file);
+        }
+    }
+    fn step(&mut self, step: &Step) {
+        let source = match step.source {
+            "breadcrumb" => "named by the breadcrumb",
+            "listed" => "listed",
+            "most_recent" => "the most recent file of the directory",
+            _ => "",
+        };
+        let (mark, fate) = match step.outcome {
+            "opens" => (self.palette.good("✓"), "opens"),
+            "fails" => (self.bad("✗"), "fails"),
+            _ => (self.palette.faint("·"), "is passed over"),
+        };
+        let path = plain(self.short(&step.path)).into_owned();
+        let mut parts = broken(&path, self.width.saturating_sub(4)).into_iter();
+        let first = parts.next().unwrap_or_default();
+        self.line(&format!("  {mark} {first}"));
+        for part in parts {
+            self.line(&format!("    {part}"));
+        }
+        let reason = if step.outcome == "opens" { step.code.to_owned() } else { format!("{}, {}", step.code, step.detail) };
+        self.words(4, &format!("{source}; {fate}: {reason}"));
+    }
+    /// The copy that is opened in place of a legacy session.
+    fn copy(&mut self, indent: usize, step: &Step) {
+        if let Some(copy) = &step.copy {
+            self.words(indent, "a legacy session: it is copied first, and the copy is opened");
+            self.path(indent, copy);
+        }
+    }
+
+    fn resume(&mut self, answer: &Resume) {
+        match answer.action {
+            "opens" => self.heading("✓", &format!("`gjc --resume {}` opens this session", plain(&answer.asked)), Palette::good),
+            "creates" => self.heading("◆", "nothing stands at this path: gjc begins a new session there", Palette::aside),
+            "asks_to_fork" => {
+                self.heading("◆", "this session is of another workspace: gjc asks whether to fork it into this one", Palette::aside);
+            }
+            "fails" => {
+                let message = answer.message.clone().unwrap_or_default();
+                self.heading("✗", &message, |palette, text| palette.severity(Severity::Error, text));
+            }
+            _ => {
+                let message = answer.message.clone().unwrap_or_default();
+                self.heading("✗", &plain(&message), |palette, text| palette.severity(Severity::Error, text));
+                let looked = answer.looked_at.unwrap_or(0) as u64;
+                self.words(
+                    2,
+                    &format!("{} looked at; none has an id or a file name that begins so.", count(looked, "session was", "sessions were")),
+                );
+                return;
+            }
+        }
+        match (answer.matches.first(), &answer.opening) {
+            (Some(first), _) => {
+                self.session(&first.session, 0);
+                self.words(4, &format!("{}; found in the {} list", first.words, answer.reach.unwrap_or_default()));
+            }
+            (None, Some(step)) => self.path(2, &step.path),
+            (None, None) => self.path(2, &answer.asked),
+        }
+        if let Some(cwd) = answer.matches.first().and_then(|first| first.session.cwd.as_deref()).filter(|_| answer.action == "asks_to_fork")
+        {
+            self.words(4, "its workspace:");
+            self.path(4, cwd);
+        }
+        if let Some(step) = &answer.opening {
+            let fate = if step.outcome == "opens" { "opens" } else { "does not open" };
+            self.words(4, &format!("{fate}: {}, {}", step.code, step.detail));
+            self.copy(4, step);
+        }
+        if let Some(seen) = answer.inspection.as_ref().filter(|seen| seen.bounded.is_some()) {
+            let line = seen.bounded_line.map(|line| format!(" at line {}", grouped(line))).unwrap_or_default();
+            self.words(4, &format!("above 128 MiB, so it is opened from its end: {}{line}", seen.bounded.unwrap_or_default()));
+        }
+        self.others(&answer.matches);
+    }
+    /// What matches too, and is not taken.
+    fn others(&mut self, matches: &[MatchRow]) {
+        if matches.len() < 2 {
+            return;
+        }
+        self.line("");
+        self.words(
+            0,
+            &format!("{} begin so; gjc asks nobody and takes the latest. The others:", count(matches.len() as u64, "session", "sessions")),
+        );
+        self.bases = home(matches.iter().map(|one| &*one.session.path)).map(bases).unwrap_or_default();
+        for one in matches.iter().skip(1).take(NAMED) {
+            self.session(&one.session, 0);
+            self.words(4, one.words);
+        }
+        if matches.len() > NAMED + 1 {
+            self.words(2, &format!("and {} more (--format json names all)", grouped((matches.len() - NAMED - 1) as u64)));
+        }
+    }
+}
+
+/// The directory that most files lie in; the first of several.
+fn home<'p>(paths: impl Iterator<Item = &'p str>) -> Option<&'p str> {
+    let mut counts: IndexMap<&str, usize> = IndexMap::new();
+    for directory in paths.filter_map(|path| path.rsplit_once('/')).map(|(directory, _)| directory) {
+        *counts.entry(directory).or_default() += 1;
+    }
+    let most = counts.values().copied().max()?;
+    counts.into_iter().find(|(_, count)| *count == most).map(|(directory, _)| directory)
+}
+
+/// A directory and the one above it, as paths are shown relative to.
+fn bases(home: &str) -> [String; 2] {
+    let above = home.rsplit_once('/').map(|(above, _)| format!("{above}/")).filter(|above| above.len() > 1);
+    [format!("{home}/"), above.unwrap_or_default()]
+}
+
+/// A text in pieces of at most `width` columns.
+fn broken(text: &str, width: usize) -> Vec<String> {
+    let width = width.max(10);
+    let mut parts = vec![String::new()];
+    let mut used = 0;
+    for letter in text.chars() {
+        let columns = letter.width().unwrap_or(0);
+        if used + columns > width {
+            parts.push(String::new());
+            used = 0;
+        }
+        used += columns;
+        if let Some(part) = parts.last_mut() {
+            part.push(letter);
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_broken_and_not_cut() {
+        assert_eq!(broken("/a/b", 20), ["/a/b"]);
+        assert_eq!(broken("0123456789abc", 10), ["0123456789", "abc"]);
+        assert_eq!(broken("가나다라마바", 10), ["가나다라마", "바"]);
+    }
+}
