@@ -13,7 +13,7 @@
 //! ```
 //!
 //! That is a file that gjc opens at any size up to 2 GiB: one chain, one compaction that keeps little, no patches, every line
-//! ended and short enough. Every fault of the bounded scan (reader R, spec 01 §2.7) is one edit of it.
+//! ended and short enough.
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test fails loudly")]
 
@@ -170,18 +170,10 @@ fn pair(expected: &[&'static str], trigger: &Pieces, near_miss: &Pieces) {
 }
 
 mod above_the_cap {
-    //! Above 134,217,728 bytes S answers `oversized`, and gjc opens what the bounded scan accepts.
+    //! Above 134,217,728 bytes S answers `oversized`, and gjc opens what the bounded scan accepts. What it refuses, one edit of
+    //! the sound file each, are the cases `corpus/agent/size_and_caps/bounded_scan_*`.
 
     use super::*;
-    use std::sync::LazyLock;
-
-    /// The near miss of every fault: of the sound file nothing is said, though S calls it oversized.
-    static SOUND: LazyLock<()> = LazyLock::new(|| {
-        let file = sound(ABOVE).file();
-        let (outcome, found) = checked(&file, &lone(&file));
-        assert!(found.is_empty(), "{found:?}");
-        assert_eq!((answer(&outcome, "S").as_str(), answer(&outcome, "R").as_str()), ("oversized", "opens"));
-    });
 
     /// In a scope the bounded open reads it. A legacy transcript is opened as the copy that gjc makes of it, and of so many
     /// bytes it makes none.
@@ -191,90 +183,6 @@ mod above_the_cap {
         let at = |storage| checked(&file, &Options { storage, ..lone(&file) }).1;
         assert_eq!(at(Storage::Legacy), BTreeSet::from(["oversized"]));
         assert_eq!(at(Storage::Managed), BTreeSet::new(), "near miss");
-    }
-
-    /// The file with the fault gives exactly these codes and R answers the first; without it, nothing.
-    fn refused(edit: &Edit, expected: &[&'static str]) {
-        LazyLock::force(&SOUND);
-        let file = edit.file();
-        let (outcome, found) = checked(&file, &lone(&file));
-        assert_eq!(found, BTreeSet::from_iter(expected.iter().copied()));
-        assert_eq!((answer(&outcome, "S").as_str(), answer(&outcome, "R").as_str()), ("oversized", expected[0]));
-    }
-
-    /// The next record would be glued to the last one.
-    #[test]
-    fn without_the_last_line_end() {
-        let end = |last: &str| SOUND_END(last).trim_end().to_owned();
-        refused(&Edit { end, ..sound(ABOVE) }, &["bounded_scan_unterminated", "oversized", "missing_final_newline"]);
-    }
-
-    /// The line is 8,388,609 bytes long with its LF: gjc's writer has no limit for lines, and its strings are short.
-    #[test]
-    fn with_a_line_above_8_mib() {
-        let second = (record_of(LINE_CAP + 1), "long");
-        refused(&Edit { second, ..sound(ABOVE) }, &["bounded_scan_oversized_line", "oversized", "line_too_long_for_managed"]);
-    }
-
-    /// A patch has no id. gjc writes one when it renames a session, so a renamed session is lost above the cap.
-    #[test]
-    fn with_a_patch() {
-        let end = |last: &str| format!("{}{{\"type\":\"header_patch\",\"patch\":{{\"title\":\"t\"}}}}\n", SOUND_END(last));
-        refused(&Edit { end, ..sound(ABOVE) }, &["bounded_scan_malformed", "oversized"]);
-    }
-
-    /// Version 4 differs from 5 in nothing that this file holds.
-    #[test]
-    fn of_version_4() {
-        refused(&Edit { header: header(4), ..sound(ABOVE) }, &["bounded_scan_unsupported", "oversized", "legacy_version"]);
-    }
-
-    /// Two children of one entry: what `/tree` and a retry leave behind.
-    #[test]
-    fn with_a_branch() {
-        let end = |last: &str| format!("{}\n{}\n", compaction(last), user("z", "\"p1\""));
-        refused(&Edit { end, ..sound(ABOVE) }, &["bounded_scan_branch", "oversized", "unreachable_branch"]);
-    }
-
-    #[test]
-    fn with_a_parent_that_is_not_there() {
-        let end = |last: &str| format!("{}\n{}\n", compaction(last), user("z", "\"nobody\""));
-        refused(&Edit { end, ..sound(ABOVE) }, &["bounded_scan_missing_parent", "oversized", "dangling_parent", "unreachable_branch"]);
-    }
-
-    /// In one chain the second bearer of an id is its own ancestor: to repeat an id is to close a cycle.
-    #[test]
-    fn with_an_id_that_occurs_twice() {
-        let end = |last: &str| format!("{}{}\n", SOUND_END(last), user("k", "\"z\""));
-        refused(
-            &Edit { end, ..sound(ABOVE) },
-            &["bounded_scan_duplicate", "oversized", "duplicate_entry_id", "parent_cycle", "unreachable_branch"],
-        );
-    }
-
-    /// Only what a compaction covers may stay on disk.
-    #[test]
-    fn without_a_compaction() {
-        refused(&Edit { end: END_WITHOUT, ..sound(ABOVE) }, &["bounded_scan_invalid_compaction", "oversized"]);
-    }
-
-    /// What the last compaction keeps has to fit in 16 MiB of memory: twice its lines, and 304 bytes for each of them. Here it
-    /// keeps from one long record on, which is one byte too long, or just short enough.
-    #[test]
-    fn with_more_than_the_bounded_open_may_keep() {
-        const REST: fn() -> String = || format!("{}\n{}\n", compaction("long"), user("z", "\"k\""));
-        const fn most(more: u64) -> u64 {
-            (16_777_216 - 3 * 304) / 2 + more
-        }
-        fn end(last: &str, more: u64) -> String {
-            let long = record_of(most(more) - REST().len() as u64).replace("\"a\"", &format!("\"{last}\""));
-            // The id of the last filler is longer than that of `a`: as many letters less.
-            let long = long.replacen(&"x".repeat(last.len()), "x", 1);
-            format!("{long}\n{}", REST())
-        }
-        refused(&Edit { end: |last| end(last, 1), ..sound(ABOVE) }, &["bounded_scan_budget", "oversized"]);
-        let fits = Edit { end: |last| end(last, 0), ..sound(ABOVE) }.file();
-        assert!(codes(&fits).is_empty(), "the near miss: {:?}", codes(&fits));
     }
 }
 
@@ -292,12 +200,6 @@ mod at_the_cap {
         let (outcome, found) = checked(&of(FILE_CAP), &lone(&of(FILE_CAP)));
         assert_eq!(found, BTreeSet::from(["near_per_file_cap"]));
         assert_eq!((answer(&outcome, "S").as_str(), answer(&outcome, "R").as_str()), ("resumable", ""));
-    }
-
-    /// Nine tenths of 134,217,728 are 120,795,955.2 bytes.
-    #[test]
-    fn a_file_is_near_its_cap_above_nine_tenths_of_it() {
-        pair(&["near_per_file_cap"], &sound(120_795_956).file(), &sound(120_795_955).file());
     }
 
     /// Above 2 GiB and 1 MiB not even the bounded open reads: nothing of the file is looked at.

@@ -11,6 +11,7 @@ pub mod check;
 pub mod codes;
 pub mod console;
 pub mod context;
+pub mod corpus;
 pub mod demo;
 pub mod dump;
 pub mod environment;
@@ -103,6 +104,8 @@ pub enum Command {
     Repair(repair::Args),
     /// The reference session manager
     Session(session::Args),
+    /// Run, bless, lint and count the cases of a corpus
+    Corpus(corpus::Args),
     /// Print the JSON Schema of a record of gjc or of what gjc-fsck writes, or compare a file with it
     Schema(schema::Args),
 }
@@ -133,6 +136,7 @@ pub fn dispatch(command: &Command, console: &mut Console) -> Result<Status, Fail
         Command::History(args) => history::run(args, console),
         Command::Repair(args) => repair::run(args, console),
         Command::Session(args) => session::run(args, console),
+        Command::Corpus(args) => corpus::run(args, console),
         Command::Schema(args) => schema::run(args, console),
     }
 }

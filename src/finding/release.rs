@@ -4,11 +4,13 @@
 //! compares releases. `tests/release_differences.rs` runs the cases of every entry under both releases.
 
 /// The release of gjc whose behaviour is asked for (`--gjc`).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 pub enum Release {
     /// 0.15.0, the column B of the spec.
+    #[serde(rename = "0.15")]
     V0_15,
     /// The 0.17 line, the column N of the spec.
+    #[serde(rename = "0.17")]
     #[default]
     V0_17,
 }

@@ -130,6 +130,19 @@ impl Tree {
             }
         }
     }
+    fn renumber(&mut self, old: u64, new: u64) {
+        let Some(mut node) = self.nodes.remove(&old) else { return };
+        node.meta.ino = new;
+        self.nodes.insert(new, node);
+        if let Some(durable) = self.durable.remove(&old) {
+            self.durable.insert(new, durable);
+        }
+        for node in self.nodes.values_mut() {
+            if let Content::Names(names) = &mut node.content {
+                names.values_mut().filter(|named| **named == old).for_each(|named| *named = new);
+            }
+        }
+    }
     /// The directory of a path, made where it is missing.
     fn parent(&mut self, path: &Path) -> u64 {
         let mut here = ROOT;
@@ -288,6 +301,20 @@ impl Memory {
             change(&mut node.meta);
             node.meta.kind = kind;
             node.meta.ino = ino;
+        }
+    }
+    /// Gives an object this inode; one that has it by chance gets another. So a tree can be what records in it say.
+    pub fn renumber(&self, path: impl AsRef<Path>, ino: u64) {
+        let mut tree = self.tree();
+        if let Ok((old, _)) = tree.resolve(path.as_ref(), Links::KeepLast)
+            && old != ino
+            && old != ROOT
+            && ino > ROOT
+        {
+            let free = tree.next_ino.max(ino.saturating_add(1));
+            tree.next_ino = free + 1;
+            tree.renumber(ino, free);
+            tree.renumber(old, ino);
         }
     }
     /// Changes the permission bits.
@@ -509,6 +536,21 @@ mod tests {
         assert!(fs.lstat(Path::new("/l")).unwrap().kind == Kind::Symlink);
         assert_eq!(fs.open(Path::new("/l/f")).map(|_| ()).unwrap_err().errno, Errno::LOOP);
         assert!(fs.open(Path::new("/real/f")).is_ok());
+    }
+
+    #[test]
+    fn an_object_gets_the_inode_it_should_have_under_all_its_names() {
+        let fs = Memory::new();
+        fs.file("/a", b"a");
+        fs.file("/b", b"b");
+        fs.hard_link("/a", "/d/a");
+        let (a, b) = (fs.lstat(Path::new("/a")).unwrap().ino, fs.lstat(Path::new("/b")).unwrap().ino);
+        fs.renumber("/a", b);
+        for (path, bytes) in [("/a", b"a"), ("/d/a", b"a"), ("/b", b"b")] {
+            assert_eq!(fs.content(path).unwrap(), bytes, "{path}");
+        }
+        assert_eq!(fs.lstat(Path::new("/d/a")).unwrap().ino, b);
+        assert!(![a, b].contains(&fs.lstat(Path::new("/b")).unwrap().ino));
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub mod scratch;
 pub use authority::Authority;
 pub use capture::{Bound, Captured, Refusal, Watched, capture};
 pub use change::{Change, WriteFile};
-pub use errno::{NO_ATTRIBUTE, errno_name};
+pub use errno::{NO_ATTRIBUTE, errno_name, errno_of};
 pub use hash::{Sha256Reader, hash_file};
 pub use inject::{Call, Inject, Phase};
 pub use memory::{Crash, Memory};

@@ -4,6 +4,7 @@
 pub mod concise;
 pub mod context;
 pub mod discovery;
+pub mod corpus;
 pub mod entry;
 pub mod explain;
 pub mod github;

@@ -150,6 +150,11 @@ const STACK: usize = 16 << 20;
 
 /// Checks the targets. Never fails: what cannot be read is a finding (`agent_dir_missing`, `object_unreadable`, …).
 pub fn run(targets: Vec<Target>, options: &Options, fs: &dyn Fs, progress: &(dyn Fn(Progress) + Sync)) -> Run {
+    run_on(&ThisHost, targets, options, fs, progress)
+}
+
+/// The same, on a host that answers what it is told to.
+pub fn run_on(host: &dyn Liveness, targets: Vec<Target>, options: &Options, fs: &dyn Fs, progress: &(dyn Fn(Progress) + Sync)) -> Run {
     let tally = Tally::new(progress);
     let names: Vec<String> = targets.iter().map(Target::name).collect();
     let mut run = Run { root: names.join(" "), ..Run::default() };
@@ -157,7 +162,7 @@ pub fn run(targets: Vec<Target>, options: &Options, fs: &dyn Fs, progress: &(dyn
     let work = || {
         for (target, name) in targets.into_iter().zip(&names) {
             let prefix = if several { name.as_str() } else { "" };
-            let mut part = Checker { options, fs, host: &ThisHost, tally: &tally, name, prefix }.target(target);
+            let mut part = Checker { options, fs, host, tally: &tally, name, prefix }.target(target);
             part::shared_history(&mut part);
             run.speaks_for = run.speaks_for.or(part.speaks_for);
             run.blobs = run.blobs.take().or(part.store);

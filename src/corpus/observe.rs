@@ -1,0 +1,214 @@
+//! What this implementation makes of an input: the answer in the words of the case format.
+
+use super::case::{Answer, Expected, Input, Reading};
+use super::folder::Folder;
+use super::placeholder::{spelled, workspaces};
+use super::recipe::{Host, Mistake, Recipe, Settings};
+use crate::agent::legacy::Surroundings;
+use crate::check::run::{self, Run, Target};
+use crate::finding::{Release, Severity};
+use crate::fsys::Memory;
+use crate::report::{self, Audit};
+use crate::transcript::answer;
+use crate::transcript::context::answer::{LeafName, contexts};
+use crate::transcript::migrate::Numbered;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// Why an input gives no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// A file cannot be read.
+    #[error(transparent)]
+    Folder(#[from] super::folder::Error),
+    /// The recipe is wrong.
+    #[error("the recipe: {0}")]
+    Recipe(#[from] Mistake),
+    /// The same tree failed before.
+    #[error("{0}")]
+    Known(String),
+    /// It has a file and a tree, or neither.
+    #[error("an input is a file or a tree")]
+    Shape,
+}
+
+/// What an input gave under one release.
+#[derive(Clone, Debug, Default)]
+pub struct Observed {
+    /// Findings, verdicts and gauges, in the words of the case format; without file names.
+    pub answer: Answer,
+    /// The severities of the findings.
+    pub severities: Vec<Severity>,
+    /// The version-5 form, when the input is a file.
+    pub migrated: Option<Vec<u8>>,
+    /// The context, when the input is a file.
+    pub context: Option<Vec<u8>>,
+}
+
+/// An input made ready: its bytes are read, its tree is made.
+pub enum Ready<'i> {
+    /// A transcript, by its name.
+    File(String, Vec<u8>),
+    /// A tree, its text, and the workspaces whose scopes it names.
+    Tree(&'i Recipe, String, Vec<String>),
+}
+
+/// What trees gave that were looked at in this run. Many near misses are one tree, and some trees are large.
+#[derive(Default)]
+pub struct Memo {
+    seen: Mutex<BTreeMap<(String, Release), Arc<OnceLock<Result<Observed, String>>>>>,
+}
+
+impl Memo {
+    fn tree(&self, recipe: &Recipe, text: &str, workspaces: &[String], release: Release) -> Result<Observed, Failure> {
+        let place = {
+            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(seen.entry((text.to_owned(), release)).or_default())
+        };
+        let observed = place.get_or_init(|| of_tree(recipe, workspaces, release).map_err(|error| error.to_string()));
+        observed.clone().map_err(Failure::Known)
+    }
+}
+
+/// Findings of one code above which their places are not listed.
+const LISTED: usize = 12;
+/// Transcripts above which their verdicts are not listed.
+const JUDGED: usize = 8;
+
+/// Reads an input.
+///
+/// # Errors
+/// The file cannot be read; the input is neither file nor tree.
+pub fn ready<'i>(input: &'i Input, folder: &Folder) -> Result<Ready<'i>, Failure> {
+    match (&input.file, &input.tree) {
+        (Some(file), None) => {
+            let name = Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned();
+            Ok(Ready::File(name, folder.read(file)?))
+        }
+        (None, Some(recipe)) => {
+            let text = serde_json::to_string(recipe).unwrap_or_default();
+            let workspaces = workspaces(&text);
+            Ok(Ready::Tree(recipe, text, workspaces))
+        }
+        _ => Err(Failure::Shape),
+    }
+}
+
+impl Ready<'_> {
+    /// What the check, the migration and the context builder of this implementation make of it.
+    ///
+    /// # Errors
+    /// The recipe is wrong.
+    pub fn observe(&self, release: Release, memo: &Memo) -> Result<Observed, Failure> {
+        match self {
+            Ready::File(name, bytes) => Ok(of_file(name, bytes, release)),
+            Ready::Tree(recipe, text, workspaces) => memo.tree(recipe, text, workspaces, release),
+        }
+    }
+}
+
+/// What a transcript of this name gives.
+pub fn of_file(name: &str, bytes: &[u8], release: Release) -> Observed {
+    let fs = Memory::new();
+    fs.file(Path::new("/").join(name), bytes);
+    let options = options(&Settings::default(), 0, release);
+    let run = run::run_on(&Host::default(), vec![Target::Path(name.into())], &options, &fs, &|_| {});
+    let mut observed = in_words(run, release, &|_| None);
+    // Memory does not fail.
+    observed.migrated = answer::migrated(bytes, release, &mut Numbered::default()).ok();
+    observed.context = contexts(bytes, release, &[LeafName::Last], &mut Numbered::default()).ok().and_then(|mut all| all.pop());
+    observed
+}
+
+/// How the one transcript of an input that is a file is called among the verdicts.
+pub const LONE: &str = "file";
+
+fn of_tree(recipe: &Recipe, workspaces: &[String], release: Release) -> Result<Observed, Failure> {
+    let fs = recipe.make()?;
+    let target = recipe.target(&fs)?;
+    let options = options(&recipe.settings, recipe.settings.later.unwrap_or(0), release);
+    let host = recipe.host.clone().unwrap_or_default();
+    let failed = Mutex::new(None);
+    let run = if recipe.during.is_empty() {
+        run::run_on(&host, vec![Target::Path(target)], &options, &fs, &|_| {})
+    } else {
+        let playing = recipe.playing(&fs, &failed)?;
+        run::run_on(&host, vec![Target::Path(target)], &options, &playing, &|_| {})
+    };
+    if let Some(mistake) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(mistake.into());
+    }
+    Ok(in_words(run, release, &|path| Some(spelled(path, workspaces))))
+}
+
+fn options(settings: &Settings, later: i64, release: Release) -> run::Options {
+    let made = Recipe::default().now_ns();
+    let around = Surroundings {
+        home: settings.home.clone().unwrap_or_default(),
+        home_real: settings.home.clone().unwrap_or_default(),
+        temp: settings.temp.clone().unwrap_or_default(),
+        temp_real: settings.temp.clone().unwrap_or_default(),
+        ..Surroundings::default()
+    };
+    let mut options = run::Options::new(release, settings.uid.unwrap_or(1000), made + i128::from(later) * 1_000_000_000);
+    options.blobs = settings.blobs.as_ref().map(PathBuf::from);
+    options.assume_root = settings.assume_root.as_ref().map(PathBuf::from);
+    options.as_uid = settings.as_uid;
+    // One worker: cases run side by side, and events count operations.
+    options.jobs = Some(1);
+    options.around = around;
+    options.budget = settings.budget.unwrap_or(options.budget);
+    options
+}
+
+/// A report in the words of the case format. `path` spells a path, or says that paths are left out.
+fn in_words(run: Run, release: Release, path: &dyn Fn(&str) -> Option<String>) -> Observed {
+    let audit = Audit { findings: run.findings, gauges: run.gauges, outcomes: run.outcomes, ..Audit::default() };
+    let report = report::build(audit, &report::Settings { release, ..report::Settings::default() });
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for finding in &report.findings {
+        *counts.entry(finding.code.name).or_default() += 1;
+    }
+    let many = |code: &str| counts.get(code).is_some_and(|count| *count > LISTED);
+    let one_by_one = report.findings.iter().filter(|finding| !many(finding.code.name));
+    let mut findings: Vec<Expected> = one_by_one
+        .map(|finding| Expected {
+            code: finding.code.name.to_owned(),
+            path: path(&finding.place.path),
+            line: finding.place.line,
+            pointer: finding.place.pointer.clone(),
+            entry: finding.place.entry.clone(),
+            times: None,
+        })
+        .collect();
+    findings.extend(counts.iter().filter(|(code, _)| many(code)).map(|(code, count)| Expected {
+        code: (*code).to_owned(),
+        times: Some(*count as u64),
+        ..Expected::default()
+    }));
+    sort(&mut findings);
+    let mut verdicts = BTreeMap::new();
+    if report.transcripts.len() <= JUDGED {
+        for transcript in &report.transcripts {
+            let answers = transcript.verdicts.iter().map(|(reader, answer)| ((*reader).to_owned(), answer.to_string())).collect();
+            verdicts.insert(path(&transcript.path).unwrap_or_else(|| LONE.to_owned()), answers);
+        }
+    }
+    let gauges = report.gauges.iter().map(|gauge| Reading {
+        name: gauge.name.to_owned(),
+        path: path(&gauge.path).unwrap_or_else(|| LONE.to_owned()),
+        used: gauge.used,
+        limit: gauge.limit,
+    });
+    let mut gauges: Vec<Reading> = gauges.collect();
+    gauges.sort();
+    let severities = report.findings.iter().map(|finding| finding.severity).collect();
+    let answer = Answer { releases: vec![release], findings, verdicts, gauges: Some(gauges), migrated: None, context: None };
+    Observed { answer, severities, migrated: None, context: None }
+}
+
+/// The order of findings in an expectation: by path, then by line.
+pub fn sort(findings: &mut [Expected]) {
+    findings.sort_by(|a, b| (&a.path, a.line, a).cmp(&(&b.path, b.line, b)));
+}

@@ -1,0 +1,150 @@
+//! What the commands about a corpus say.
+
+use crate::corpus::bless::Change;
+use crate::corpus::coverage::{Row, UNSHOWN};
+use crate::corpus::run::{Failure, Outcome};
+use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Lines of a difference that are shown of one file.
+const SHOWN: usize = 60;
+/// Cases that are named one by one.
+const NAMED: usize = 40;
+
+/// The result of a run, for people: what went wrong first, the counts last.
+pub fn run(outcome: &Outcome) -> String {
+    let mut text = String::new();
+    for (case, failures) in by_case(&outcome.failures) {
+        let _ = writeln!(text, "FAIL {case}");
+        for failure in failures {
+            let _ = writeln!(text, "  {}{}", place(failure), failure.message);
+        }
+    }
+    for canary in &outcome.canaries {
+        let _ = writeln!(text, "NOT REJECTED {canary}\n  this case is wrong on purpose, and it passes: the run proves nothing");
+    }
+    for stale in &outcome.stale {
+        let _ = writeln!(text, "STALE {stale}");
+    }
+    let failed = by_case(&outcome.failures).len();
+    let expected = by_case(&outcome.expected).len();
+    let _ = write!(text, "{}: {} cases, {} answers compared", outcome.subject, outcome.cases, outcome.compared);
+    if outcome.not_asked > 0 {
+        let _ = write!(text, ", {} not asked", outcome.not_asked);
+    }
+    let _ = write!(text, ": {failed} {}", if failed == 1 { "case fails" } else { "cases fail" });
+    if expected > 0 {
+        let _ = write!(text, ", {expected} as expected");
+    }
+    if !outcome.stale.is_empty() {
+        let _ = write!(text, ", {} stale in the list of expected failures", outcome.stale.len());
+    }
+    text.push_str(".\n");
+    let mut by_question: BTreeMap<&str, u64> = BTreeMap::new();
+    for failure in outcome.failures.iter().chain(&outcome.expected) {
+        let question = failure.message.split_once(": ").map(|(question, _)| question).filter(|question| OPERATIONS.contains(question));
+        *by_question.entry(question.unwrap_or("")).or_default() += 1;
+    }
+    if by_question.keys().any(|question| !question.is_empty()) {
+        let counts: Vec<String> = by_question.iter().map(|(question, count)| format!("{question} {count}")).collect();
+        let _ = writeln!(text, "Answers that differ, by question: {}.", counts.join(", "));
+    }
+    text
+}
+
+/// The questions that are put to an adapter; its failures begin with one of them.
+const OPERATIONS: [&str; 5] = ["load", "migrate", "context", "check", "list"];
+
+fn place(failure: &Failure) -> String {
+    let release = failure.release.map(|release| format!(" under {}", release.text())).unwrap_or_default();
+    if failure.input.is_empty() { String::new() } else { format!("{}{release}: ", failure.input) }
+}
+
+fn by_case(failures: &[Failure]) -> BTreeMap<&str, Vec<&Failure>> {
+    let mut cases: BTreeMap<&str, Vec<&Failure>> = BTreeMap::new();
+    for failure in failures {
+        cases.entry(&failure.case).or_default().push(failure);
+    }
+    cases
+}
+
+/// The result of a run as JUnit XML: one test case for each case that did not pass, and one for all others.
+///
+/// # Errors
+/// A text that XML cannot hold.
+pub fn junit(outcome: &Outcome) -> Result<String, quick_junit::SerializeError> {
+    let mut suite = TestSuite::new(format!("corpus: {}", outcome.subject));
+    let failed = by_case(&outcome.failures);
+    for (case, failures) in &failed {
+        let messages: Vec<String> = failures.iter().map(|failure| format!("{}{}", place(failure), failure.message)).collect();
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+        status.set_message(messages.first().cloned().unwrap_or_default()).set_description(messages.join("\n"));
+        suite.add_test_case(TestCase::new(*case, status));
+    }
+    for (name, what) in outcome.stale.iter().map(|stale| (stale, "stale")).chain(outcome.canaries.iter().map(|name| (name, "not rejected")))
+    {
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+        status.set_message(what);
+        suite.add_test_case(TestCase::new(name.as_str(), status));
+    }
+    let others = outcome.cases.saturating_sub(failed.len() as u64);
+    suite.add_test_case(TestCase::new(format!("{others} cases pass"), TestCaseStatus::success()));
+    let mut report = quick_junit::Report::new("gjc-fsck corpus run");
+    report.add_test_suite(suite);
+    report.to_string()
+}
+
+/// What blessing would write.
+pub fn changes(changes: &[Change]) -> String {
+    let mut text = String::new();
+    for change in changes {
+        let Some(old) = &change.old else {
+            let _ = writeln!(text, "new {} ({} bytes)", change.path, change.new.len());
+            continue;
+        };
+        let _ = writeln!(text, "changed {}", change.path);
+        let (old, new) = (String::from_utf8_lossy(old), String::from_utf8_lossy(&change.new));
+        let diff = similar::TextDiff::from_lines(&old, &new);
+        let unified = diff.unified_diff().context_radius(2).to_string();
+        let lines: Vec<&str> = unified.lines().collect();
+        for line in lines.iter().take(SHOWN) {
+            let _ = writeln!(text, "  {line}");
+        }
+        if lines.len() > SHOWN {
+            let _ = writeln!(text, "  … and {} lines more", lines.len() - SHOWN);
+        }
+    }
+    let _ = match changes.len() {
+        0 => writeln!(text, "Nothing to write: every case says what this program answers."),
+        1 => writeln!(text, "1 file; --yes writes it."),
+        count => writeln!(text, "{count} files; --yes writes them."),
+    };
+    text
+}
+
+/// Codes and their cases.
+pub fn coverage(rows: &[Row]) -> String {
+    let mut text = String::new();
+    let mut area = "";
+    for row in rows {
+        if row.area != area {
+            area = &row.area;
+            let _ = writeln!(text, "{area}");
+        }
+        let mark = if row.is_covered() { ' ' } else { '!' };
+        let cases = match row.cases.len() {
+            0 => "no case".to_owned(),
+            1..=NAMED => row.cases.join(" "),
+            count => format!("{count} cases"),
+        };
+        let near_miss = if row.cases.is_empty() || row.near_misses > 0 { "" } else { ", no near miss" };
+        let _ = writeln!(text, "{mark} {:48} {cases}{near_miss}", row.code);
+    }
+    for (code, why) in UNSHOWN {
+        let _ = writeln!(text, "not shown: {code}: {why}");
+    }
+    let covered = rows.iter().filter(|row| row.is_covered()).count();
+    let _ = writeln!(text, "{covered} of {} codes have a trigger and a near miss.", rows.len());
+    text
+}
