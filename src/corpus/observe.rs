@@ -2,13 +2,14 @@
 
 use super::case::{Answer, Expected, Input, Reading};
 use super::folder::Folder;
-use super::placeholder::{spelled, workspaces};
+use super::placeholder::{Scribe, spelled, workspaces};
 use super::recipe::{Host, Mistake, Recipe, Settings};
 use crate::agent::legacy::Surroundings;
 use crate::check::run::{self, Run, Target};
 use crate::finding::{Release, Severity};
 use crate::fsys::Memory;
-use crate::report::{self, Audit};
+use crate::report::gate::Told;
+use crate::report::{self, Audit, config};
 use crate::transcript::answer;
 use crate::transcript::context::answer::{LeafName, contexts};
 use crate::transcript::migrate::Numbered;
@@ -114,7 +115,7 @@ pub fn of_file(name: &str, bytes: &[u8], release: Release) -> Observed {
     fs.file(Path::new("/").join(name), bytes);
     let options = options(&Settings::default(), 0, release);
     let run = run::run_on(&Host::default(), vec![Target::Path(name.into())], &options, &fs, &|_| {});
-    let mut observed = in_words(run, release, &|_| None);
+    let mut observed = in_words(run, report_settings(release), &|_| None);
     // Memory does not fail.
     observed.migrated = answer::migrated(bytes, release, &mut Numbered::default()).ok();
     observed.context = contexts(bytes, release, &[LeafName::Last], &mut Numbered::default()).ok().and_then(|mut all| all.pop());
@@ -139,7 +140,15 @@ fn of_tree(recipe: &Recipe, workspaces: &[String], release: Release) -> Result<O
     if let Some(mistake) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
         return Err(mistake.into());
     }
-    Ok(in_words(run, release, &|path| Some(spelled(path, workspaces))))
+    let mut settings = report_settings(release);
+    if let Some(text) = &recipe.settings.config {
+        let text = Scribe { fs: &fs, root: "", count: None }.bytes(text)?;
+        let config = config::parse(config::NAME, &String::from_utf8_lossy(&text), config::Kind::Settings);
+        let config = config.map_err(|fault| Failure::Known(fault.to_string()))?;
+        settings.overrides = config.severity;
+        settings.told = Told { config: Some(config::NAME.to_owned()), remarks: config.remarks, skips: config.skips, baseline: None };
+    }
+    Ok(in_words(run, settings, &|path| Some(spelled(path, workspaces))))
 }
 
 fn options(settings: &Settings, later: i64, release: Release) -> run::Options {
@@ -162,10 +171,15 @@ fn options(settings: &Settings, later: i64, release: Release) -> run::Options {
     options
 }
 
+fn report_settings(release: Release) -> report::Settings {
+    report::Settings { release, ..report::Settings::default() }
+}
+
 /// A report in the words of the case format. `path` spells a path, or says that paths are left out.
-fn in_words(run: Run, release: Release, path: &dyn Fn(&str) -> Option<String>) -> Observed {
+fn in_words(run: Run, settings: report::Settings, path: &dyn Fn(&str) -> Option<String>) -> Observed {
+    let release = settings.release;
     let audit = Audit { findings: run.findings, gauges: run.gauges, outcomes: run.outcomes, ..Audit::default() };
-    let report = report::build(audit, &report::Settings { release, ..report::Settings::default() });
+    let report = report::build(audit, &settings);
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for finding in &report.findings {
         *counts.entry(finding.code.name).or_default() += 1;

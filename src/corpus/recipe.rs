@@ -77,6 +77,9 @@ pub struct Settings {
     /// Bytes that a rebuilt context may have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<u64>,
+    /// Text of the settings file `gjc-fsck.toml` that is in force: severities and the skip list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub config: Option<String>,
 }
 
 impl Settings {

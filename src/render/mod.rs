@@ -3,8 +3,8 @@
 
 pub mod concise;
 pub mod context;
-pub mod discovery;
 pub mod corpus;
+pub mod discovery;
 pub mod entry;
 pub mod explain;
 pub mod github;
