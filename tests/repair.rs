@@ -23,6 +23,10 @@ mod common;
 mod crash;
 #[path = "repair/faults.rs"]
 mod faults;
+#[path = "repair/receipts.rs"]
+mod receipts;
+#[path = "repair/salvage.rs"]
+mod salvage;
 #[path = "repair/scenes.rs"]
 mod scenes;
 #[path = "repair/together.rs"]

@@ -1,23 +1,26 @@
-//! `repair [PATH]`: copies legacy sessions into the layout that gjc uses now, as gjc itself documents it, with a proof.
+//! `repair [PATH]`: copies legacy sessions into the layout that gjc uses now, as gjc itself documents it, with a proof; and
+//! `repair --salvage`: what can be read of one damaged transcript, in a new file.
 
 use super::list::{named, no_agent_directory};
 use super::options::Format;
 use super::{Console, Failure, Status};
-use crate::agent::layout::is_transcript_name;
+use crate::agent::layout::{SESSIONS, SessionsName, is_transcript_name, sessions_name};
 use crate::agent::locate::{Part, part_of};
 use crate::agent::walk::show;
 use crate::fsys::host::ThisHost;
 use crate::fsys::output::NewFile;
-use crate::fsys::{Fs, Kind, Real, input};
+use crate::fsys::{Fs, Kind, Real, Sha256Reader, Watched, input};
 use crate::render::human::Layout;
 use crate::render::repair as render;
 use crate::repair::apply::{Applied, apply};
 use crate::repair::outside::uuid_of;
 use crate::repair::plan::{self, Plan, Wanted, Wish, plan};
 use crate::repair::proof::{self, Proof};
+use crate::repair::salvage::{self, Salvage};
 use crate::repair::{Ground, Outside, Policy};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{Read, Write};
@@ -45,7 +48,10 @@ pub struct Args {
     /// Look again at everything that a proof says
     #[arg(long, group = "doing", value_name = "PROOF", conflicts_with = "path")]
     pub verify: Option<PathBuf>,
-    /// Write the plan to this new file as well
+    /// Write every record of FILE that is still complete into a new transcript below -o DIR, with a proof; any transcript, anywhere
+    #[arg(long, group = "doing", value_name = "FILE", conflicts_with = "path")]
+    pub salvage: Option<PathBuf>,
+    /// With --plan: write the plan to this new file as well. With --salvage: the directory of the new transcript
     #[arg(short = 'o', long = "out", value_name = "NEW")]
     pub out: Option<PathBuf>,
     /// gjc's setting session.directoryMigration
@@ -81,6 +87,12 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     }
     if let Some(path) = &args.verify {
         return verify(path, console);
+    }
+    if let Some(path) = &args.salvage {
+        let Some(directory) = &args.out else {
+            return Err(Failure::Usage("--salvage writes a new transcript: name its directory with -o DIR".into()));
+        };
+        return salvage(path, directory, console);
     }
     if console.options.assume_root.is_some() {
         return Err(Failure::Usage("a copied agent directory (--assume-root) is judged only: receipts record where it really lies".into()));
@@ -202,6 +214,69 @@ fn verify(path: &Path, console: &mut Console) -> Result<Status, Failure> {
     let layout = layout(console);
     answer(console, &checked, || render::verified(&proof, &checked, layout))?;
     Ok(if checked.iter().all(|one| one.holds) { Status::CLEAN } else { Status::FINDINGS })
+}
+
+/// Writes the mended copy and its proof. Nothing is written when there is nothing to mend.
+fn salvage(path: &Path, directory: &Path, console: &mut Console) -> Result<Status, Failure> {
+    let operational = |error: crate::fsys::Error| Failure::Operational(error.to_string());
+    let real = |path: &Path| Real.realpath(&console.environment.current_dir.join(path)).map_err(operational);
+    let (source, directory) = (real(path)?, real(directory)?);
+    if directory.ancestors().any(|ancestor| matches!(part_of(&Real, ancestor), Some(Part::Directory { .. })) || is_sessions(ancestor)) {
+        let name = show(directory.as_os_str());
+        return Err(Failure::Usage(format!(
+            "{name}: this lies in gjc's own storage, where only gjc makes sessions; name a directory outside"
+        )));
+    }
+    let name = source.file_name().unwrap_or_default();
+    let to = directory.join(name);
+    let mut proof_name = name.to_owned();
+    proof_name.push(".salvage.json");
+    let refused = |refused: crate::fsys::output::Refused| Failure::Operational(refused.to_string());
+    let mut copy = NewFile::create(&to, Some(&source)).map_err(refused)?;
+    let release = console.options.gjc;
+    let unread = |why: crate::fsys::Refusal| Failure::Operational(format!("{}: {why}", show(source.as_os_str())));
+    let at = |error: std::io::Error| Failure::at(&source, &error);
+    let mut reader = Sha256Reader::new(Watched::open(&Real, &source).map_err(unread)?);
+    let (mut hash, mut size) = (Sha256::new(), 0);
+    let mended = salvage::mend(&mut reader, &mut |line| {
+        hash.update(line);
+        size += line.len() as u64;
+        copy.write_all(line)
+    });
+    let mended = mended.map_err(|error| match error {
+        salvage::Unmendable::Io(error) => at(error),
+        utf16 @ salvage::Unmendable::Utf16 => Failure::Refused(format!("{}: {utf16}", show(source.as_os_str()))),
+    })?;
+    let (source_hash, source_size, watched) = reader.finish();
+    watched.finish().map_err(unread)?;
+    let hex = |hash: &[u8]| data_encoding::HEXLOWER.encode(hash);
+    let hashed = |path: &Path, size: u64, hash: &[u8]| salvage::Hashed { path: show(path.as_os_str()), size, sha256: hex(hash) };
+    let copied = hashed(&to, size, &hash.finalize());
+    let original = hashed(&source, source_size, &source_hash);
+    let before = salvage::read(Watched::open(&Real, &source).map_err(unread)?, source_size, release).map_err(at)?;
+    if copied.sha256 == original.sha256 {
+        let layout = layout(console);
+        answer(console, &before, || render::nothing_to_salvage(&original, &before, layout))?;
+        return Ok(Status::CLEAN);
+    }
+    copy.publish().map_err(refused)?;
+    let after = input::open(&to).and_then(|file| salvage::read(file, size, release)).map_err(|error| Failure::at(&to, &error))?;
+    let tool = env!("CARGO_PKG_VERSION").to_owned();
+    let done = Salvage { schema: salvage::SCHEMA.to_owned(), tool, source: original, copy: copied, before, after, mended };
+    let proof = directory.join(proof_name);
+    write_json(&proof, &done)?;
+    let layout = layout(console);
+    answer(console, &done, || render::salvaged(&done, &proof, layout))?;
+    Ok(Status::REPAIRED | if done.after.because.is_some() { Status::FINDINGS } else { Status::CLEAN })
+}
+
+/// The sessions directory of an agent directory.
+fn is_sessions(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == SESSIONS)
+        && Real.list(path).is_ok_and(|entries| {
+            let of_gjc = |name: &std::ffi::OsStr| !matches!(sessions_name(name.as_encoded_bytes()), SessionsName::Unknown);
+            entries.iter().any(|entry| of_gjc(&entry.name))
+        })
 }
 
 /// Writes the answer: as JSON where that is asked for, else for people.

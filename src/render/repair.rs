@@ -8,6 +8,7 @@ use crate::finding::Severity;
 use crate::repair::apply::{Applied, Session};
 use crate::repair::plan::{Plan, Refusal, ScopePlan, SessionPlan};
 use crate::repair::proof::{Checked, Proof};
+use crate::repair::salvage::{Hashed, Reading, Salvage};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -299,6 +300,69 @@ pub fn verified(proof: &Proof, checked: &[Checked], layout: Layout) -> String {
         for one in checked.iter().filter(|one| one.holds == holds) {
             page.row(if holds { "holds" } else { "broken" }, &format!("{}: {}", one.what, one.found));
             page.faint_row(&one.path);
+        }
+    }
+    page.out
+}
+
+/// What gjc makes of a transcript.
+fn reading(reading: &Reading) -> String {
+    let because = reading.because.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+    format!(
+        "{}, {} in the context; {}{because}",
+        count(reading.entries, "entry", "entries"),
+        count(reading.messages, "message", "messages"),
+        reading.strict
+    )
+}
+
+/// A transcript whose copy would be itself.
+pub fn nothing_to_salvage(source: &Hashed, before: &Reading, layout: Layout) -> String {
+    let mut page = Page::new("", layout);
+    let headline = page.palette.strong("nothing to salvage: no byte of it is torn, glued or out of place");
+    page.line(&headline);
+    page.line("");
+    page.row("read", &reading(before));
+    page.faint_row(&source.path);
+    page.out
+}
+
+/// A mended copy.
+pub fn salvaged(done: &Salvage, proof: &Path, layout: Layout) -> String {
+    /// How many ranges are shown; the proof has all.
+    const SHOWN: usize = 10;
+    let mut page = Page::new("", layout);
+    let messages = match done.after.messages.checked_sub(done.before.messages) {
+        Some(0) => "as many messages in its context as before".to_owned(),
+        Some(more) => format!("{} more in its context than before", count(more, "message", "messages")),
+        // A record that came back at the end hangs on one that is lost.
+        None => {
+            let fewer = done.before.messages - done.after.messages;
+            format!("{} fewer in its context: what came back at the end hangs on a lost record", count(fewer, "message", "messages"))
+        }
+    };
+    let headline = format!("{} in the new transcript; {messages}", count(done.mended.lines.len() as u64, "record", "records"));
+    let headline = page.palette.strong(&headline);
+    page.line(&headline);
+    page.line("");
+    page.row("before", &reading(&done.before));
+    page.faint_row(&done.source.path);
+    page.row("after", &reading(&done.after));
+    page.faint_row(&done.copy.path);
+    for left in done.mended.left.iter().take(SHOWN) {
+        page.row("left out", &format!("line {}: {}, {}", left.source_line, bytes(left.to - left.from), left.reason));
+    }
+    if let Some(more) = done.mended.left.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        page.faint_row(&format!("and {more} more"));
+    }
+    page.row("proof", &proof.to_string_lossy());
+    match &done.after.because {
+        None => page.next("gjc opens the new transcript. The old one is as it was.", layout),
+        Some(why) => {
+            let why = format!(
+                "gjc still refuses to open the new transcript: {why}. Nothing is invented here; `gjc-fsck check` on it says what to do. The old one is as it was."
+            );
+            page.next(&plain(&why), layout);
         }
     }
     page.out

@@ -23,6 +23,7 @@
 //! | [`receipts`] | the records, as gjc spells them |
 //! | [`apply`] | carries a plan out, step by step |
 //! | [`proof`] | what was done to one session, and whether it still holds |
+//! | [`salvage`] | carries what can be read of a damaged transcript into a new one |
 
 pub mod apply;
 pub mod lock;
@@ -30,6 +31,7 @@ pub mod outside;
 pub mod plan;
 pub mod proof;
 pub mod receipts;
+pub mod salvage;
 pub mod store;
 
 pub use crate::agent::predict::{Policy, Refused};

@@ -149,3 +149,34 @@ fn what_makes_no_sense_is_said_so() {
     std::fs::write(tree.root.join("not-a-plan.json"), "{}").unwrap();
     assert_eq!(code(&gjc_fsck(&tree, &["--apply", "not-a-plan.json"])), 16);
 }
+
+#[test]
+fn salvage_writes_a_new_transcript_outside_and_never_over_anything() {
+    let tree = legacy_tree(1);
+    let source = source(&tree, "s0");
+    let mut torn = std::fs::read(&source).unwrap();
+    torn.extend_from_slice(b"{\"type\":\"mess");
+    std::fs::write(&source, &torn).unwrap();
+    let before = snapshot(&tree.root.join("agent"));
+    let source = source.to_string_lossy().into_owned();
+    std::fs::create_dir(tree.root.join("mended")).unwrap();
+    let done = gjc_fsck(&tree, &["--salvage", &source, "-o", "mended"]);
+    assert_eq!(code(&done), 1, "{}", said(&done));
+    assert!(said(&done).contains("gjc opens the new transcript"), "{}", said(&done));
+    assert_eq!(snapshot(&tree.root.join("agent")), before);
+    let copy = tree.root.join("mended").join(clean::name("s0"));
+    assert_eq!(std::fs::read(&copy).unwrap(), torn[..torn.len() - 13]);
+    let proof: serde_json::Value = serde_json::from_slice(&std::fs::read(copy.with_extension("jsonl.salvage.json")).unwrap()).unwrap();
+    assert_eq!(proof["left"][0]["to"], torn.len());
+    assert_eq!((&proof["before"]["strict"], &proof["after"]["strict"]), (&"malformed".into(), &"resumable".into()));
+    let again = gjc_fsck(&tree, &["--salvage", &source, "-o", "mended"]);
+    assert_eq!(code(&again), 8, "{}", said(&again));
+    let healthy = gjc_fsck(&tree, &["--salvage", copy.to_str().unwrap(), "-o", "home"]);
+    assert_eq!((code(&healthy), said(&healthy).contains("nothing to salvage")), (0, true), "{}", said(&healthy));
+    for inside in ["agent/sessions".to_owned(), Path::new(&source).parent().unwrap().to_string_lossy().into_owned()] {
+        let refused = gjc_fsck(&tree, &["--salvage", copy.to_str().unwrap(), "-o", &inside]);
+        assert_eq!(code(&refused), 16, "{inside}: {}", said(&refused));
+    }
+    assert_eq!(code(&gjc_fsck(&tree, &["--salvage", &source])), 16);
+    assert_eq!(snapshot(&tree.root.join("agent")), before);
+}

@@ -190,10 +190,43 @@ pub(super) fn is_own_record(node: Node<'_>) -> bool {
 }
 
 /// True when the text begins, at its first byte, with a complete record of its own.
-pub(super) fn begins_with_own_record(text: &[u8], tape: &mut Tape) -> bool {
+pub fn begins_with_own_record(text: &[u8], tape: &mut Tape) -> bool {
     text.first() == Some(&b'{')
         && matches!(scan::scan(text, 0, tape), Outcome::Complete { .. })
         && tape.root(text).is_some_and(is_own_record)
+}
+
+/// The complete records of a line, or of a piece of one; spans are byte offsets in it.
+#[derive(Debug)]
+pub struct Pieces {
+    /// The record that it begins with: an object with a string `type`.
+    pub whole: Option<(usize, usize)>,
+    /// The records of their own behind it, in order.
+    pub records: Vec<(usize, usize)>,
+    /// It is a merge conflict marker.
+    pub is_conflict: bool,
+}
+
+/// Takes a line apart that `JSON.parse` refuses, or that is no UTF-8, as [`LinePass`](super::LinePass) does.
+pub fn pieces(text: &[u8], tape: &mut Tape) -> Pieces {
+    let start = skip_space(text, 0);
+    let line = Line {
+        number: 1,
+        offset: 0,
+        raw: text,
+        text,
+        has_lf: true,
+        invalid_utf8: None,
+        strict: crate::json::jsonl::Strict::Refused { at: 0 },
+        value: None,
+    };
+    let Anatomy { shape, records, .. } = Anatomy::of(&line, tape);
+    let typed = |tape: &Tape| tape.root(text).is_some_and(|node| node.is_record() && node.str_member("type").is_some());
+    let whole = match scan::scan(text, start, tape) {
+        Outcome::Complete { end } if typed(tape) => Some((start, end)),
+        Outcome::Complete { .. } | Outcome::Failed { .. } => None,
+    };
+    Pieces { whole, records, is_conflict: matches!(shape, Shape::Conflict { .. }) }
 }
 
 /// A damaged line.

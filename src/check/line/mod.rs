@@ -7,7 +7,7 @@
 pub mod codes;
 mod damage;
 
-pub use damage::{Damaged, LostIds};
+pub use damage::{Damaged, LostIds, Pieces, begins_with_own_record, pieces};
 
 use self::damage::{Anatomy, Shape};
 use super::transcript::Source;
