@@ -7,6 +7,9 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+/// Most bytes of a staged transcript.
+const STAGED_LIMIT: u64 = 20 << 20;
+
 /// The files. Cloning shares them.
 #[derive(Clone, Default)]
 pub struct Memory {
@@ -167,6 +170,9 @@ impl SessionStorage for Memory {
         let root = format!("{}/", directory.trim_end_matches('/'));
         self.shared.borrow_mut().files.retain(|path, _| !path.starts_with(&root));
         Ok(Removal::Removed)
+    }
+    fn staged_limit(&self) -> Option<u64> {
+        Some(STAGED_LIMIT)
     }
     fn open_writer(&self, path: &str, begin: Begin) -> Result<Writer<'_>> {
         if begin == Begin::Truncate {

@@ -6,14 +6,16 @@
 
 pub mod delete;
 mod files;
+pub mod lock;
 mod memory;
 pub mod rewrite;
+pub mod staged;
 mod writer;
 
 pub use files::Files;
 pub use memory::Memory;
 pub use rewrite::{Snowflakes, rewrite};
-pub use writer::{CloseFault, CloseState, Sink, Writer};
+pub use writer::{Buffered, CloseFault, CloseState, Sink, Writer};
 
 use crate::fsys;
 
@@ -194,6 +196,10 @@ pub trait SessionStorage {
     /// `Unsafe reparse storage path: <path>` for a link on the way; the system's.
     fn open_writer(&self, path: &str, begin: Begin) -> Result<Writer<'_>>;
 
+    /// Most bytes of a staged transcript; none where there is no limit.
+    fn staged_limit(&self) -> Option<u64> {
+        None
+    }
     /// A whole file.
     ///
     /// # Errors

@@ -131,6 +131,64 @@ impl<'w> Writer<'w> {
     }
 }
 
+/// A writer that hands many lines to the system at once. What it holds is lost with the process.
+pub struct Buffered<'w> {
+    writer: Writer<'w>,
+    held: Vec<u8>,
+    capacity: usize,
+}
+
+impl<'w> Buffered<'w> {
+    /// Least, usual and most bytes that are held back.
+    pub const CAPACITY: (usize, usize, usize) = (64 << 10, 256 << 10, 512 << 10);
+
+    /// Holds back so many bytes; none is the usual number, and what is too few or too many becomes the least or the most.
+    pub fn new(writer: Writer<'w>, capacity: Option<usize>) -> Self {
+        let (least, usual, most) = Self::CAPACITY;
+        Buffered { writer, held: Vec::new(), capacity: capacity.unwrap_or(usual).clamp(least, most) }
+    }
+    /// Takes a line; what was held is written when there is no room for it.
+    ///
+    /// # Errors
+    /// As [`Writer::write_line`].
+    pub fn write_line(&mut self, line: &[u8]) -> Result<()> {
+        // The state is asked even when nothing is written.
+        self.writer.flush()?;
+        if self.held.len() + line.len() > self.capacity {
+            self.flush()?;
+        }
+        if line.len() > self.capacity {
+            return self.writer.write_line(line);
+        }
+        self.held.extend_from_slice(line);
+        Ok(())
+    }
+    /// Writes what is held.
+    ///
+    /// # Errors
+    /// As [`Writer::write_line`].
+    pub fn flush(&mut self) -> Result<()> {
+        if self.held.is_empty() { self.writer.flush() } else { self.writer.write_line(&std::mem::take(&mut self.held)) }
+    }
+    /// Writes what is held, and makes it durable.
+    ///
+    /// # Errors
+    /// As [`Writer::fsync`].
+    pub fn fsync(&mut self) -> Result<()> {
+        self.flush()?;
+        self.writer.fsync()
+    }
+    /// Writes what is held and closes. A writer that is closed stays so.
+    ///
+    /// # Errors
+    /// As [`Writer::close`].
+    pub fn close(&mut self) -> Result<()> {
+        let flushed = if self.writer.state() == CloseState::Open { self.flush() } else { Ok(()) };
+        let closed = self.writer.close();
+        flushed.and(closed)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,6 +262,25 @@ mod tests {
         assert_eq!(writer.write_line(b"a\n"), Err(error("not mine")));
         assert_eq!(writer.close(), Ok(()));
         assert_eq!((writer.state(), writer.close_error()), (CloseState::Closed, None));
+    }
+
+    /// 04 §7.1: `openBufferedWriter`
+    #[test]
+    fn a_buffered_writer_holds_lines_back_until_there_is_no_room() {
+        let told = Told::default();
+        let mut buffered = Buffered::new(Writer::new(told.clone()), Some(1));
+        let line = vec![b'x'; 40 << 10];
+        buffered.write_line(&line).unwrap();
+        assert!(told.asked.borrow().is_empty());
+        buffered.write_line(&line).unwrap();
+        assert_eq!(*told.asked.borrow(), ["write"]);
+        buffered.write_line(&vec![b'x'; 65 << 10]).unwrap();
+        assert_eq!(*told.asked.borrow(), ["write", "write", "write"]);
+        buffered.write_line(b"1\n").unwrap();
+        buffered.close().unwrap();
+        buffered.close().unwrap();
+        assert_eq!(told.asked.borrow()[3..], ["write", "close"]);
+        assert_eq!(buffered.write_line(b"2\n"), Err(error("Writer closed")));
     }
 
     #[test]
