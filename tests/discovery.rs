@@ -137,8 +137,8 @@ fn a_search_keeps_what_it_finds() {
 fn resumed(fs: &Memory, asked: &str, cwd: &str) -> Resume {
     let world = world(fs);
     let meant = resolve::resolve(&world, OsStr::new(asked), Path::new(cwd), None);
-    Resume::new(&world, asked.into(), &meant, budget::DEFAULT, |path| {
-        proceed::open(&world, path, proceed::managed_of(&world, path).as_ref(), For::Resume, budget::DEFAULT)
+    Resume::new(&world, asked.into(), &meant, budget::DEFAULT, |path, look| {
+        proceed::open(&world, path, look, proceed::managed_of(&world, path).as_ref(), For::Resume)
     })
 }
 

@@ -27,6 +27,9 @@ pub struct Catalogue {
     /// Where sessions are, when the workspace that was asked for has none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub elsewhere: Vec<Elsewhere>,
+    /// Only what a search finds is left.
+    #[serde(skip)]
+    pub searched: bool,
 }
 
 /// A workspace that has sessions.
@@ -176,6 +179,7 @@ impl Catalogue {
         self.workspaces
             .retain(|one| !one.sessions.is_empty() || !one.hidden.is_empty() || !one.invalid.is_empty() || !one.foreign.is_empty());
         self.elsewhere.clear();
+        self.searched = true;
     }
 }
 
@@ -185,7 +189,7 @@ pub fn of_workspace(world: &World<'_>, cwd: &Path) -> Catalogue {
     let refused = match listing {
         Ok((listing, scope)) => {
             let one = workspace(world, &scope.identity.canonical_path, &scope.directory, &listing);
-            return Catalogue { elsewhere: elsewhere_than(world, &one), workspaces: vec![one], invalid: Vec::new() };
+            return Catalogue { elsewhere: elsewhere_than(world, &one), workspaces: vec![one], invalid: Vec::new(), searched: false };
         }
         Err(refused) => refused_workspace(&refused, cwd),
     };
@@ -197,7 +201,12 @@ pub fn of_workspace(world: &World<'_>, cwd: &Path) -> Catalogue {
         }
         Err(_) => Workspace { scope: String::new(), ..workspace(world, &show(cwd.as_os_str()), Path::new(""), &Listing::default()) },
     };
-    Catalogue { elsewhere: elsewhere_than(world, &one), workspaces: vec![Workspace { refused: Some(refused), ..one }], invalid: Vec::new() }
+    Catalogue {
+        elsewhere: elsewhere_than(world, &one),
+        workspaces: vec![Workspace { refused: Some(refused), ..one }],
+        invalid: Vec::new(),
+        searched: false,
+    }
 }
 
 /// gjc's refusal of a workspace; where it names no object, this one is to blame.
@@ -265,7 +274,7 @@ fn of_files(world: &World<'_>, wanted: impl Fn(&Path) -> bool) -> Catalogue {
         workspaces.push(Workspace { refused, ..workspace(world, &one.identity.canonical_path, &one.scope, &one.listing) });
     }
     let invalid = of_none.iter().filter(|invalid| wanted(&invalid.path)).map(|invalid| refused_file(world, invalid)).collect();
-    Catalogue { workspaces, invalid, elsewhere: Vec::new() }
+    Catalogue { workspaces, invalid, elsewhere: Vec::new(), searched: false }
 }
 
 /// The workspace of a scope directory, as its binding says; it must exist.

@@ -84,6 +84,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         (None, None) if args.all => catalogue::of_all(&world),
         (None, None) => catalogue::of_workspace(&world, &world.current_dir),
     };
+    let refused = answer.workspaces.iter().any(|workspace| workspace.refused.is_some());
     if let Some(query) = &args.search {
         let search = Search::new(query);
         answer.keep(|texts| search.finds(texts));
@@ -91,7 +92,6 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let options = options_again(agent_dir, console);
     let layout = layout(console);
     put(&answer, || list::text(&answer, &options, layout), || list::concise(&answer), console)?;
-    let refused = answer.workspaces.iter().any(|workspace| workspace.refused.is_some());
     Ok(if refused { Status::FINDINGS } else { Status::CLEAN })
 }
 

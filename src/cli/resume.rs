@@ -63,9 +63,9 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     // With an explicit directory there is no managed policy, for ids at least; a path of the sessions root is opened through
     // the scope of its workspace.
     let is_managed = session_dir.is_none() || matches!(meant, Meant::Path(_));
-    let answer = Resume::new(&world, asked, &meant, budget, |path| {
+    let answer = Resume::new(&world, asked, &meant, budget, |path, look| {
         let managed = if is_managed { proceed::managed_of(&world, path) } else { None };
-        proceed::open(&world, path, managed.as_ref(), For::Resume, budget)
+        proceed::open(&world, path, look, managed.as_ref(), For::Resume)
     });
     let (layout, options) = (layout(console), options_again(args.agent_dir.as_deref(), console));
     put(&answer, || discovery::resume(&answer, &options, layout), || discovery::resume_concise(&answer), console)?;

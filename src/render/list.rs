@@ -31,7 +31,7 @@ pub fn text(catalogue: &Catalogue, options: &str, layout: Layout) -> String {
         page.invalid(&catalogue.invalid);
     }
     if catalogue.workspaces.is_empty() && catalogue.invalid.is_empty() {
-        page.line("no session is kept here");
+        page.line(if catalogue.searched { "no session is found" } else { "no session is kept here" });
     }
     page.elsewhere(&catalogue.elsewhere);
     if !layout.quiet {

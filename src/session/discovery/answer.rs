@@ -7,7 +7,7 @@ use super::inventory::Inventory;
 use super::proceed::{self, Crumb, Opening, Proceeding};
 use super::recent::{RecentList, time_ago};
 use super::resolve::{Match, Meant};
-use super::resume::{Bounded, ColdIdentity, Tail};
+use super::resume::{Bounded, ColdIdentity, Look, Tail};
 use super::search::Search;
 use super::{Picked, Shown, Skipped, picker, resume};
 use crate::agent::predict::Refused;
@@ -453,25 +453,25 @@ impl From<&TranscriptIdentity> for Identity {
 }
 
 impl Inspected {
-    /// Inspects a file.
-    pub fn of(world: &World<'_>, path: &Path, budget: u64) -> Self {
-        let (verdict, size, identity) = match resume::inspect(world, path, budget).tail {
+    /// What a look at a file says; a file that is opened bounded is sampled.
+    fn of(world: &World<'_>, path: &Path, look: &Look) -> Self {
+        let (verdict, size, identity) = match &look.tail {
             Tail::Resumable(identity) => ("resumable", None, Some(identity)),
             Tail::Terminal(identity) => ("terminal", None, Some(identity)),
             Tail::Error(refused) => (refused.reason, refused.size, None),
         };
-        let (bounded, bounded_line) = match resume::bounded(world, path) {
-            Ok(Bounded::Opens { continuable: true }) => (Some("opens"), None),
-            Ok(Bounded::Opens { continuable: false }) => (Some("opens with a terminal tail"), None),
-            Ok(Bounded::Refused { token, line }) => (Some(token), line),
-            Ok(Bounded::NotAsked) | Err(_) => (None, None),
+        let (bounded, bounded_line) = match &look.bounded {
+            Some(Ok(Bounded::Opens { continuable: true })) => (Some("opens"), None),
+            Some(Ok(Bounded::Opens { continuable: false })) => (Some("opens with a terminal tail"), None),
+            Some(Ok(Bounded::Refused { token, line })) => (Some(*token), *line),
+            Some(Ok(Bounded::NotAsked) | Err(_)) | None => (None, None),
         };
         // Only what is opened bounded is sampled in place of being hashed.
         let cold = bounded.filter(|answer| answer.starts_with("opens")).and_then(|_| ColdIdentity::sample(world.fs, path).ok());
         Inspected {
             verdict,
             size,
-            identity: identity.as_ref().map(Identity::from),
+            identity: identity.map(Identity::from),
             bounded,
             bounded_line,
             cold_fingerprint: cold.map(|cold| HEXLOWER.encode(&cold.fingerprint)),
@@ -507,8 +507,8 @@ pub struct Resume {
 }
 
 impl Resume {
-    /// From what an argument means. `open` says what opening a file comes to.
-    pub fn new(world: &World<'_>, asked: String, meant: &Meant, budget: u64, open: impl FnOnce(&Path) -> Opening) -> Self {
+    /// From what an argument means. `open` says what opening a file comes to that was looked at.
+    pub fn new(world: &World<'_>, asked: String, meant: &Meant, budget: u64, open: impl FnOnce(&Path, &Look) -> Opening) -> Self {
         let mut answer = Resume {
             asked,
             action: "not_found",
@@ -537,7 +537,8 @@ impl Resume {
                 (first.session.path.as_path(), "id", asks_to_fork.then(|| first.session.info.cwd.to_string()))
             }
         };
-        let inspection = Inspected::of(world, path, budget);
+        let look = resume::look(world, path, budget);
+        let inspection = Inspected::of(world, path, &look);
         let missing = inspection.verdict == "missing";
         answer.inspection = Some(inspection);
         if missing && source == "path" {
@@ -545,7 +546,7 @@ impl Resume {
             return answer;
         }
         // Here nothing is passed over: there is no next candidate.
-        let opening = match open(path) {
+        let opening = match open(path, &look) {
             Opening::PassedOver { reason, detail } => Opening::Fails { code: reason, detail },
             other => other,
         };

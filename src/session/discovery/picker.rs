@@ -2,12 +2,12 @@
 
 use super::directory::{self, Glob, Restored};
 use super::{Picked, Shown, Skipped, is_staged};
-use crate::agent::candidates::{Provenance, list};
+use crate::agent::candidates::{Cwds, Provenance, WorkspaceListing, list_all};
 use crate::agent::predict::{self, shown_from};
 use crate::agent::walk::show;
 use crate::agent::world::World;
 use crate::finding::Difference;
-use crate::fsys::Kind;
+use crate::fsys::{Errno, Kind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -35,48 +35,43 @@ pub fn of_workspace(world: &World<'_>, cwd: &Path) -> Picked {
 /// of its scope. Files of several directories with one id stay beside each other: the first one is what an id means.
 ///
 /// The newest release keeps the seeds of workspaces whose scope cannot be resolved or listed. That it keeps those of sound
-/// scopes too, and so what a tombstone hides, is not claimed by the notes of the format: here it does not.
+/// scopes too, and so what a tombstone hides, is not claimed by the notes of the format: here it does not. Every file is
+/// looked at once, whatever the number of workspaces, so the limit on unknown legacy directories is not applied.
 pub fn of_all(world: &World<'_>) -> Picked {
     let mut picked = Picked::default();
+    let cwds = Cwds::default();
+    // By canonical path: spellings of one directory are one workspace.
     let mut by_workspace: BTreeMap<String, Vec<Shown>> = BTreeMap::new();
+    let mut orphans: Vec<(Shown, String)> = Vec::new();
     for seed in seeds(world, &mut picked.skipped) {
-        by_workspace.entry(seed.info.cwd.to_string()).or_default().push(seed);
+        match cwds.identity(world, &seed.info.cwd) {
+            Ok(identity) => by_workspace.entry(identity.canonical_path.clone()).or_default().push(seed),
+            Err(_) if seed.info.cwd.as_bytes().is_empty() => orphans.push((seed, "its header names no workspace".to_owned())),
+            Err(why) => orphans.push((seed, refused_scope(why.scope_error()))),
+        }
     }
     let told: BTreeSet<PathBuf> = picked.skipped.iter().map(|skipped| skipped.path.clone()).collect();
-    let keeps = Difference::SessionsOfNoScope.in_effect(world.release);
-    let mut seen: BTreeSet<PathBuf> = BTreeSet::new();
-    let mut scopes: BTreeSet<String> = BTreeSet::new();
-    let mut orphans = Vec::new();
-    for (cwd, seeds) in by_workspace {
-        // An empty cwd names no workspace.
-        let listing = Some(&cwd).filter(|cwd| !cwd.is_empty()).map(|cwd| {
-            let scope = predict::resolve(world, Path::new(cwd))?;
-            // Spellings of one directory are one workspace.
-            if !scopes.insert(scope.identity.canonical_path.clone()) {
-                return Ok(None);
-            }
-            Ok(Some(list(world, &scope)?))
-        });
-        match listing {
-            Some(Ok(None)) => {}
-            Some(Ok(Some(listing))) => {
-                for candidate in listing.owned.iter().map(|listed| &listed.candidate).filter(|candidate| !is_staged(&candidate.path)) {
-                    if seen.insert(candidate.path.clone()) {
-                        match shown_from(world, &candidate.path, &candidate.path) {
-                            Ok(shown) => picked.sessions.push(shown),
-                            Err(skipped) => picked.skipped.extend(Some(skipped).filter(|one| !told.contains(&one.path))),
-                        }
+    let mut listings: BTreeMap<String, WorkspaceListing> =
+        list_all(world).0.into_iter().map(|one| (one.identity.canonical_path.clone(), one)).collect();
+    for (workspace, seeds) in by_workspace {
+        match refusal(world, Path::new(&workspace)) {
+            Some(code) => orphans.extend(seeds.into_iter().map(|seed| (seed, refused_scope(code)))),
+            None => {
+                let owned = listings.remove(&workspace).map(|one| one.listing.owned).unwrap_or_default();
+                for candidate in owned.iter().map(|listed| &listed.candidate).filter(|candidate| !is_staged(&candidate.path)) {
+                    match shown_from(world, &candidate.path, &candidate.path) {
+                        Ok(shown) => picked.sessions.push(shown),
+                        Err(skipped) => picked.skipped.extend(Some(skipped).filter(|one| !told.contains(&one.path))),
                     }
                 }
             }
-            Some(Err(refused)) => orphans.extend(seeds.into_iter().map(|seed| (seed, refused_scope(&refused)))),
-            None => orphans.extend(seeds.into_iter().map(|seed| (seed, "its header names no workspace".to_owned()))),
         }
     }
+    let keeps = Difference::SessionsOfNoScope.in_effect(world.release);
     for (seed, why) in orphans {
-        if keeps && seen.insert(seed.path.clone()) {
+        if keeps {
             picked.sessions.push(seed);
-        } else if !keeps {
+        } else {
             picked.skipped.push(Skipped::new(seed.path, why));
         }
     }
@@ -84,8 +79,22 @@ pub fn of_all(world: &World<'_>) -> Picked {
     picked
 }
 
-fn refused_scope(refused: &predict::Refused) -> String {
-    format!("the scope of its workspace is refused: {}", refused.code)
+fn refused_scope(code: &str) -> String {
+    format!("the scope of its workspace is refused: {code}")
+}
+
+/// Why the scope of a workspace cannot be resolved, or its listing fails at one of the places that it looks at by name.
+fn refusal(world: &World<'_>, workspace: &Path) -> Option<&'static str> {
+    let scope = match predict::resolve(world, workspace) {
+        Ok(scope) => scope,
+        Err(refused) => return Some(refused.code),
+    };
+    let mut places = scope.known_legacy_names(world).into_iter().map(|name| scope.sessions_root.join(name));
+    let is_in_the_way = |path: PathBuf| match world.fs.lstat(&path) {
+        Ok(meta) => meta.kind != Kind::Directory,
+        Err(error) => error.errno != Errno::NOENT,
+    };
+    places.any(is_in_the_way).then_some("scan_failed")
 }
 
 /// Every `*.jsonl` of every directory directly below the sessions root, as the picker reads it.

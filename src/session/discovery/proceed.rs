@@ -2,13 +2,11 @@
 //! the most recent file of the directory, else a new session. Every candidate that is passed over has its reason.
 
 use super::breadcrumb::{self, Breadcrumb, Found, Header, How, Owned, Strict};
-use super::resume::{self, Bounded, Tail};
+use super::resume::{self, Bounded, Look, Tail};
 use super::{is_staged, is_within, picker, recent};
 use crate::agent::candidates::{Candidate, Provenance};
 use crate::agent::predict::{self, Listing, Policy};
 use crate::agent::world::{Scope, World};
-use crate::transcript::inspect::EAGER_MAX;
-use crate::transcript::readers::bounded::BOUNDED_MAX;
 use std::path::{Path, PathBuf};
 
 /// Where sessions are looked for.
@@ -146,7 +144,8 @@ struct Course<'w, 'a> {
 impl Course<'_, '_> {
     /// Asks a candidate; true when it settles the matter.
     fn settles(&mut self, source: Source, path: PathBuf) -> bool {
-        let opening = open(self.world, &path, self.managed, For::Continue, self.budget);
+        let look = resume::look(self.world, &path, self.budget);
+        let opening = open(self.world, &path, &look, self.managed, For::Continue);
         let settles = !matches!(opening, Opening::PassedOver { .. });
         self.steps.push(Step { source, path, opening });
         settles
@@ -240,34 +239,29 @@ pub fn managed_of(world: &World<'_>, path: &Path) -> Option<(Scope, Listing)> {
     managed(world, Path::new(&*candidate.cwd.as_js().to_string_lossy())).ok()
 }
 
-/// What opening a chosen file comes to. `managed`: the scope that files of the sessions root are opened through.
-pub fn open(world: &World<'_>, path: &Path, managed: Option<&(Scope, Listing)>, purpose: For, budget: u64) -> Opening {
+/// What opening a chosen file comes to that was looked at. `managed`: the scope that files of the sessions root are opened
+/// through.
+pub fn open(world: &World<'_>, path: &Path, look: &Look, managed: Option<&(Scope, Listing)>, purpose: For) -> Opening {
     if is_staged(path) {
         return Opening::Fails { code: "staged", detail: "Staged session paths are not resumable".to_owned() };
     }
-    let size = world.fs.stat(path).map_or(0, |meta| meta.size);
-    let terminal = if size > EAGER_MAX && size <= BOUNDED_MAX {
-        match resume::bounded(world, path) {
-            Ok(Bounded::Opens { continuable: true }) => false,
-            Ok(Bounded::Opens { continuable: false }) if purpose == For::Resume => true,
-            Ok(Bounded::Opens { continuable: false }) => {
-                let detail = "above 128 MiB the last message must not be the assistant's".to_owned();
-                return Opening::PassedOver { reason: "terminal", detail };
-            }
-            Ok(Bounded::Refused { token, line }) => {
-                let line = line.map_or_else(String::new, |line| format!(" at line {line}"));
-                return Opening::Fails { code: "oversized", detail: format!("{size} bytes, and the bounded scan gives up{line}: {token}") };
-            }
-            // It shrank meanwhile.
-            Ok(Bounded::NotAsked) => return Opening::PassedOver { reason: "unstable", detail: "the file changed".to_owned() },
-            Err(reason) => return refused_by_inspection(reason.token(), "the bounded open cannot read it".to_owned()),
+    let terminal = match (&look.tail, &look.bounded) {
+        (Tail::Resumable(_), _) | (_, Some(Ok(Bounded::Opens { continuable: true }))) => false,
+        (Tail::Terminal(_), _) => true,
+        (_, Some(Ok(Bounded::Opens { continuable: false }))) if purpose == For::Resume => true,
+        (_, Some(Ok(Bounded::Opens { continuable: false }))) => {
+            let detail = "above 128 MiB the last message must not be the assistant's".to_owned();
+            return Opening::PassedOver { reason: "terminal", detail };
         }
-    } else {
-        match resume::inspect(world, path, budget).tail {
-            Tail::Resumable(_) => false,
-            Tail::Terminal(_) => true,
-            Tail::Error(refused) => return refused_by_inspection(refused.reason, refused.detail),
+        (Tail::Error(refused), Some(Ok(Bounded::Refused { token, line: Some(line) }))) => {
+            let detail = format!("{}; the bounded scan gives up at line {line}: {token}", refused.detail);
+            return Opening::Fails { code: "oversized", detail };
         }
+        (_, Some(Err(reason))) => {
+            return refused_by_inspection(reason.token(), "the bounded open cannot read it".to_owned());
+        }
+        // Whatever else the bounded open says, a file that is too large for the inspection ends as `oversized`.
+        (Tail::Error(refused), _) => return refused_by_inspection(refused.reason, refused.detail.clone()),
     };
     let Some((scope, listing)) = managed.filter(|_| is_within(world, &world.sessions_root, path)) else {
         return Opening::Opens { path: path.to_owned(), migrated: false, terminal };

@@ -213,6 +213,22 @@ pub fn bounded(world: &World<'_>, path: &Path) -> Result<Bounded, Reason> {
     }
 }
 
+/// Everything about a file that decides whether it opens.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Look {
+    /// The verdict of the inspection.
+    pub tail: Tail,
+    /// The bounded open, when the file is too large for the inspection.
+    pub bounded: Option<Result<Bounded, Reason>>,
+}
+
+/// Looks at a file once: inspected whole, or scanned when it is too large for that.
+pub fn look(world: &World<'_>, path: &Path, budget: u64) -> Look {
+    let tail = inspect(world, path, budget).tail;
+    let is_large = matches!(&tail, Tail::Error(refused) if refused.reason == "oversized");
+    Look { tail, bounded: is_large.then(|| bounded(world, path)) }
+}
+
 /// What gjc compares of a cold transcript before it rolls back to it, in place of a hash of the whole file (spec 04 §4.7).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ColdIdentity {

@@ -1,8 +1,9 @@
 //! Choosing a session in a whole agent directory: one workspace `/ws` with a scope, another one `/other`, and a terminal.
 
 use super::breadcrumb::How;
-use super::proceed::{Crumb, Destination, Opening, Proceeding, Source, proceed};
+use super::proceed::{Crumb, Destination, For, Opening, Proceeding, Source, proceed};
 use super::resolve::{Meant, Reach, resolve};
+use super::resume::{ColdFault, ColdIdentity, Look};
 use super::saved::{self, Reply};
 use super::{picker, recent};
 use crate::agent::identity::{Identity, Platform};
@@ -253,4 +254,42 @@ fn the_sdk_gets_the_reason_that_comes_first() {
     assert_eq!(omission(&tree, "s1", "/ws"), Some(("candidate_scan_failed", Some("scan_failed"), None)));
     let before = saved::saved(&World { release: Release::V0_15, ..tree.world() }, "s1", Path::new("/ws"));
     assert_eq!(before, Reply::default(), "0.15 leaves it out without a word");
+}
+
+/// One chain above 128 MiB with a compaction, whose last message is the user's.
+fn large() -> Vec<u8> {
+    let entry = |id: &str, parent: &str, rest: &str| {
+        format!("{{\"id\":\"{id}\",\"parentId\":{parent},\"timestamp\":\"2026-01-01T00:00:01.000Z\",{rest}}}\n")
+    };
+    let mut text = clean::transcript("large", "/ws", "");
+    let filler = "x".repeat(7 << 20);
+    let mut parent = "\"e0000001\"".to_owned();
+    for n in 0..19 {
+        text += &entry(&format!("p{n}"), &parent, &format!("\"type\":\"custom\",\"customType\":\"n\",\"data\":\"{filler}\""));
+        parent = format!("\"p{n}\"");
+    }
+    text += &entry("k", &parent, "\"type\":\"compaction\",\"summary\":\"s\",\"firstKeptEntryId\":\"p18\",\"tokensBefore\":1");
+    text += &entry("z", "\"k\"", "\"type\":\"message\",\"message\":{\"role\":\"user\",\"content\":\"go on\",\"timestamp\":1}");
+    text.into_bytes()
+}
+
+#[test]
+fn a_large_session_is_continued_only_where_the_user_spoke_last() {
+    let tree = Tree::new();
+    let path = Path::new("/mine/large.jsonl");
+    tree.fs.file(path, &large());
+    let look = || super::resume::look(&tree.world(), path, budget::DEFAULT);
+    let opening = |look: &Look, purpose| super::proceed::open(&tree.world(), path, look, None, purpose);
+    let opens = |terminal| Opening::Opens { path: path.to_owned(), migrated: false, terminal };
+    assert_eq!(opening(&look(), For::Continue), opens(false));
+    let cold = ColdIdentity::sample(&tree.fs, path).unwrap();
+    assert_eq!(cold.session_id.to_string(), "large");
+    let answer =
+        "{\"type\":\"message\",\"id\":\"y\",\"parentId\":\"z\",\"timestamp\":\"t\",\"message\":{\"role\":\"assistant\",\"content\":[]}}\n";
+    tree.fs.append(path, answer.as_bytes());
+    assert_eq!(cold.still_holds(&tree.fs), Err(ColdFault::Changed));
+    let answered = look();
+    assert_eq!(opening(&answered, For::Resume), opens(true));
+    let continued = opening(&answered, For::Continue);
+    assert!(matches!(continued, Opening::PassedOver { reason: "terminal", .. }), "{continued:?}");
 }
