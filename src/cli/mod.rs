@@ -13,6 +13,7 @@ pub mod console;
 pub mod context;
 pub mod corpus;
 pub mod demo;
+pub mod diff;
 pub mod dump;
 pub mod environment;
 pub mod explain;
@@ -80,6 +81,8 @@ pub enum Command {
     Tree(tree::Args),
     /// Print the context that gjc rebuilds from a transcript
     Context(context::Args),
+    /// Compare two transcripts or folders, one under two releases, or one with its version-5 form
+    Diff(diff::Args),
     /// Write the version-5 form of a transcript to standard output or into a new file
     Migrate(migrate::Args),
     /// Print the scope of a working directory: name, digest, binding, legacy names
@@ -124,6 +127,7 @@ pub fn dispatch(command: &Command, console: &mut Console) -> Result<Status, Fail
         Command::Replay(args) => replay::run(args, console),
         Command::Tree(args) => tree::run(args, console),
         Command::Context(args) => context::run(args, console),
+        Command::Diff(args) => diff::run(args, console),
         Command::Migrate(args) => migrate::run(args, console),
         Command::Scope(args) => scope::run(args, console),
         Command::List(args) => list::run(args, console),
@@ -148,7 +152,7 @@ fn given(matches: &ArgMatches) -> Given {
         deepest = below;
     }
     let said = |option| deepest.value_source(option) == Some(ValueSource::CommandLine);
-    Given { release: said("gjc"), fail_on: said("fail_on") }
+    Given { release: said("releases"), fail_on: said("fail_on") }
 }
 
 /// Parses the arguments, runs the command, and answers its exit status (design §5).
@@ -168,7 +172,7 @@ pub fn main() -> ExitCode {
     // cannot exist, so the only failure is a platform without signals, where Ctrl-C keeps its own meaning.
     let _ = ctrlc::set_handler(|| std::process::exit(i32::from(Status::CANCELLED.bits())));
 
-    let settled = if matches!(&cli.command, None | Some(Command::Check(_) | Command::Demo(_))) { Ok(()) } else { cli.options.settle() };
+    let settled = cli.options.settle(cli.command.as_ref());
     let mut console = Console::new(Environment::read(), cli.options);
     let result = match &cli.command {
         _ if settled.is_err() => settled.map(|()| Status::CLEAN).map_err(Failure::Usage),

@@ -1,5 +1,6 @@
 //! The options that apply to every command.
 
+use super::{Command, diff};
 use crate::check;
 use crate::finding::{Code, Release, Severity};
 use crate::report::settings::{self, FailOn};
@@ -31,8 +32,11 @@ pub struct Options {
     /// Report a code at another severity (may be given several times); a fatal code cannot be lowered
     #[arg(long, global = true, help_heading = OF_THE_CHECK, value_parser = severity_override, value_name = "CODE=LEVEL")]
     pub severity: Vec<SeverityOverride>,
-    /// Release of gjc whose behaviour is asked for
-    #[arg(long, global = true, value_parser = Release::named, default_value = "0.17", value_name = "RELEASE")]
+    /// Release of gjc whose behaviour is asked for; `diff` takes two
+    #[arg(long = "gjc", global = true, value_delimiter = ',', value_parser = Release::named, default_value = "0.17", value_name = "RELEASE")]
+    pub releases: Vec<Release>,
+    /// The first of them; [`Options::settle`] says it.
+    #[arg(skip)]
     pub gjc: Release,
     /// Blob store to check references against (default: the one of the checked agent directory)
     #[arg(long, global = true, value_name = "DIR")]
@@ -97,18 +101,27 @@ pub struct Given {
 }
 
 impl Options {
-    /// Settles the form of the answer of a command that makes no report.
+    /// Settles what depends on the command: the form of an answer that is no report, and the release.
     ///
     /// # Errors
-    /// The form is one of reports only.
-    pub fn settle(&mut self) -> Result<(), String> {
+    /// The command does not answer in this form, or takes one release.
+    pub fn settle(&mut self, command: Option<&Command>) -> Result<(), String> {
+        self.gjc = self.releases.first().copied().unwrap_or_default();
+        let compares = matches!(command, Some(Command::Diff(_)));
+        if self.releases.len() > if compares { 2 } else { 1 } {
+            return Err(if compares { "`diff` compares two releases" } else { "`--gjc` takes one release here; `diff` takes two" }.into());
+        }
+        let reports = matches!(command, None | Some(Command::Check(_) | Command::Demo(_)));
+        if reports || compares && diff::answers_in(self.report_format) {
+            return Ok(());
+        }
         self.format = match self.report_format {
             ReportFormat::Human => Format::Human,
             ReportFormat::Concise => Format::Concise,
             ReportFormat::Json => Format::Json,
             report => {
                 let name = report.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
-                return Err(format!("`--format {name}` is a form of the report: only `check` and `demo` make one"));
+                return Err(format!("`--format {name}` is a form of the report, and this command makes none"));
             }
         };
         Ok(())

@@ -8,6 +8,7 @@ pub mod bless;
 pub mod case;
 pub mod clean;
 pub mod coverage;
+pub mod diff;
 pub mod expected;
 pub mod folder;
 pub mod lint;

@@ -79,7 +79,7 @@ pub fn write(report: &Report, files: &dyn Excerpts, out: &mut dyn Write) -> io::
 }
 
 /// A text as a span of code inside a table. As many backticks stand around it as it needs.
-fn code(said: &str) -> String {
+pub(super) fn code(said: &str) -> String {
     let said = plain(said).replace('|', "\\|");
     let mut longest = 0;
     let mut run = 0;
@@ -93,7 +93,7 @@ fn code(said: &str) -> String {
 }
 
 /// A text inside a table in which nothing is markup.
-fn text(said: &str) -> String {
+pub(super) fn text(said: &str) -> String {
     let mut out = String::with_capacity(said.len() + 16);
     for c in plain(said).chars() {
         match c {

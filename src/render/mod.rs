@@ -4,6 +4,7 @@
 pub mod concise;
 pub mod context;
 pub mod corpus;
+pub mod diff;
 pub mod discovery;
 pub mod entry;
 pub mod explain;

@@ -17,6 +17,7 @@ pub(super) fn forms() -> Vec<Form> {
     vec![
         own("baseline", "The baseline that `check --baseline` reads.", baseline::schema),
         own("codes", "The list that `codes --format json` writes.", reference::schema),
+        own("diff", "The differences that `diff --format json` writes.", crate::corpus::diff::schema),
         own("gc", "The journals that `gc --format json` writes.", || schemars::schema_for!(Survey)),
         own("list", "The sessions that `list --format json` writes.", || report::schema_of::<Catalogue>("gjc-fsck/list/1")),
         own("quota", "The readings that `quota --format json` writes.", quota::schema),

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 mod check;
+mod diff;
 mod dump;
 mod gates;
 mod history;

@@ -12,5 +12,5 @@ fn the_examples_are_what_the_program_prints() {
         assert_eq!(out(&run(&words)).trim_end(), wanted, "{command}");
         shown.push(words[0]);
     }
-    assert_eq!(shown, ["why", "tree", "context", "replay", "migrate", "dump"]);
+    assert_eq!(shown, ["why", "tree", "context", "replay", "migrate", "dump", "diff"]);
 }

@@ -1,0 +1,203 @@
+//! `diff A [B]`: two transcripts or folders of transcripts compared, one under two releases, or with its version-5 form.
+
+use super::options::ReportFormat;
+use super::{Console, Failure, Status};
+use crate::agent::walk::{self, Limits, Trouble, show};
+use crate::corpus::diff::{Answer, FileDiff, Level, MOST_BYTES, NotCompared, SCHEMA, Side, compare, copies, version_5};
+use crate::finding::Release;
+use crate::fsys::{Fs, Kind, Real, input};
+use crate::render::diff as render;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Arguments of `diff`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Exit status: 0 they do not differ, 4 they differ, 2 something could not be compared (added up).\n\
+Entries are paired by id, else by their bytes, else by what is left of them without the members that migration writes.")]
+pub struct Args {
+    /// Transcript, or folder of transcripts
+    pub a: PathBuf,
+    /// The other one; without it A is compared under two releases (`--gjc 0.15,0.17`) or with --version-5
+    pub b: Option<PathBuf>,
+    /// Compare A with the version-5 form that gjc would write of it
+    #[arg(long, conflicts_with = "b")]
+    pub version_5: bool,
+    /// Compare at this level only (may be given several times)
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    pub level: Vec<Level>,
+}
+
+/// What the two sides of each pair are.
+#[derive(Clone, Copy)]
+enum Sides {
+    /// Two files.
+    Files,
+    /// One file, read by two releases.
+    Releases,
+    /// One file, and its version-5 form.
+    Version5,
+}
+
+/// Compares, and answers whether the sides differ.
+///
+/// # Errors
+/// The sides are not named, or cannot be listed; the answer cannot be written.
+pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
+    let releases = (console.options.gjc, console.options.releases.last().copied().unwrap_or_default());
+    let sides = match (&args.b, args.version_5) {
+        (Some(_), _) => Sides::Files,
+        (None, true) => Sides::Version5,
+        (None, false) if releases.0 != releases.1 => Sides::Releases,
+        (None, false) => return Err(Failure::Usage("name the other side: B, two releases (--gjc 0.15,0.17), or --version-5".into())),
+    };
+    let levels = if args.level.is_empty() { Level::ALL.to_vec() } else { args.level.clone() };
+    let base = console.environment.current_dir.clone();
+    let listed = |path: &Path| transcripts(&base, path);
+    let of_a = listed(&args.a)?;
+    let of_b = args.b.as_deref().map(listed).transpose()?;
+    if of_b.as_ref().is_some_and(|of_b| of_b.is_folder != of_a.is_folder) {
+        return Err(Failure::Usage("one of them is a folder and the other is none".into()));
+    }
+    let mut answer = Answer {
+        schema: SCHEMA,
+        a: show(args.a.as_os_str()),
+        b: show(args.b.as_ref().unwrap_or(&args.a).as_os_str()),
+        compared: 0,
+        files: Vec::new(),
+        only_a: Vec::new(),
+        only_b: Vec::new(),
+        not_compared: Vec::new(),
+    };
+    match sides {
+        Sides::Version5 => answer.b += " (as version 5)",
+        _ if releases.0 != releases.1 => {
+            answer.a += &format!(" (gjc {})", releases.0.text());
+            answer.b += &format!(" (gjc {})", releases.1.text());
+        }
+        _ => {}
+    }
+    let pairing = Pairing { sides, releases, levels: &levels };
+    for (name, path) in &of_a.files {
+        let other = match &of_b {
+            Some(of_b) if of_b.is_folder => of_b.files.get(name),
+            Some(of_b) => of_b.files.values().next(),
+            None => Some(path),
+        };
+        match other {
+            Some(other) => pairing.compare(name, path, other, &mut answer),
+            None => answer.only_a.push(name.clone()),
+        }
+    }
+    if let Some(of_b) = of_b.filter(|of_b| of_b.is_folder) {
+        answer.only_b.extend(of_b.files.into_keys().filter(|name| !of_a.files.contains_key(name)));
+    }
+    write(&answer, console)
+}
+
+/// The transcripts that a path names, by their path below it; by the empty path when it names one.
+struct Named {
+    is_folder: bool,
+    files: BTreeMap<String, PathBuf>,
+}
+
+fn transcripts(base: &Path, path: &Path) -> Result<Named, Failure> {
+    if path == Path::new("-") {
+        return Ok(Named { is_folder: false, files: BTreeMap::from([(String::new(), path.to_owned())]) });
+    }
+    let failed = |error: &dyn std::fmt::Display| Failure::Operational(format!("{}: {error}", show(path.as_os_str())));
+    let real = Real.realpath(&base.join(path)).map_err(|error| failed(&error))?;
+    let is_folder = Real.stat(&real).map_err(|error| failed(&error))?.kind == Kind::Directory;
+    if !is_folder {
+        return Ok(Named { is_folder, files: BTreeMap::from([(String::new(), real)]) });
+    }
+    let mut files = BTreeMap::new();
+    let visit = |listing: walk::Listing| {
+        for object in listing.objects.iter().filter(|object| object.meta.kind == Kind::File && object.is_transcript_name()) {
+            let file = listing.path_of(object);
+            let name = file.strip_prefix(&real).map_or_else(|_| show(&object.name), |below| show(below.as_os_str()));
+            files.insert(name, file);
+        }
+    };
+    match walk::tree(&Real, &real, &Limits::default(), |_, _| true, visit).first() {
+        Some(Trouble::Failed(error)) => Err(failed(error)),
+        Some(Trouble::Changed(path)) => Err(failed(&format!("{} changed while it was read", show(path.as_os_str())))),
+        Some(Trouble::Limit(limit, path)) => Err(failed(&format!("{}: too much to list ({limit})", show(path.as_os_str())))),
+        None => Ok(Named { is_folder, files }),
+    }
+}
+
+/// How pairs are compared.
+struct Pairing<'p> {
+    sides: Sides,
+    releases: (Release, Release),
+    levels: &'p [Level],
+}
+
+impl Pairing<'_> {
+    fn compare(&self, name: &str, a: &Path, b: &Path, answer: &mut Answer) {
+        answer.compared += 1;
+        match self.file(a, b) {
+            Ok(file) if file.is_same() => {}
+            Ok(file) => answer.files.push(FileDiff { path: name.to_owned(), ..file }),
+            Err(reason) => answer.not_compared.push(NotCompared { path: name.to_owned(), reason }),
+        }
+    }
+
+    fn file(&self, a: &Path, b: &Path) -> Result<FileDiff, String> {
+        let read = |path: &Path| match input::bounded(path, MOST_BYTES) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if input::is_too_large(&error) => Ok(None),
+            Err(error) => Err(format!("{}: {error}", show(path.as_os_str()))),
+        };
+        let too_large = || format!("more than {MOST_BYTES} bytes: the records of so large a file are not compared");
+        let of_a = read(a)?;
+        let version_5 = match (self.sides, &of_a) {
+            (Sides::Version5, Some(bytes)) => {
+                let made = version_5(bytes, self.releases.0).map_err(|throw| format!("gjc throws {}: {throw}", throw.class()))?;
+                Some(made.ok_or("gjc loads nothing of it")?)
+            }
+            _ => None,
+        };
+        let of_b = match self.sides {
+            Sides::Files => read(b)?,
+            Sides::Releases => of_a.clone(),
+            Sides::Version5 => version_5,
+        };
+        match (self.sides, of_a, of_b) {
+            (_, Some(bytes_a), Some(bytes_b)) => {
+                let copies = matches!(self.sides, Sides::Files).then(|| copies(&bytes_a[..], &bytes_b[..])).transpose();
+                let sides = [(&bytes_a, self.releases.0), (&bytes_b, self.releases.1)].map(|(bytes, release)| Side { bytes, release });
+                let levels = compare(sides[0], sides[1], self.levels);
+                Ok(FileDiff { path: String::new(), copies: copies.map_err(|error| error.to_string())?, levels })
+            }
+            (Sides::Files, ..) => {
+                let open = |path: &Path| input::open(path).map_err(|error| error.to_string());
+                let copies = copies(open(a)?, open(b)?).map_err(|error| error.to_string())?;
+                Err(format!("{}; bytes: {}", too_large(), render::relation(&copies)))
+            }
+            _ => Err(too_large()),
+        }
+    }
+}
+
+fn write(answer: &Answer, console: &mut Console) -> Result<Status, Failure> {
+    let format = console.options.report_format;
+    let out = console.out();
+    match format {
+        ReportFormat::Json => {
+            serde_json::to_writer_pretty(&mut *out, answer).map_err(io::Error::from)?;
+            writeln!(out)?;
+        }
+        ReportFormat::Markdown => out.write_all(render::markdown(answer).as_bytes())?,
+        _ => out.write_all(render::text(answer).as_bytes())?,
+    }
+    let differ = !(answer.files.is_empty() && answer.only_a.is_empty() && answer.only_b.is_empty());
+    let open = if answer.not_compared.is_empty() { Status::CLEAN } else { Status::INCONCLUSIVE };
+    Ok(open | if differ { Status::FINDINGS } else { Status::CLEAN })
+}
+
+/// The forms in which this command answers.
+pub(super) fn answers_in(format: ReportFormat) -> bool {
+    matches!(format, ReportFormat::Human | ReportFormat::Concise | ReportFormat::Json | ReportFormat::Markdown)
+}

@@ -1,0 +1,115 @@
+//! `diff`: what it prints at every level in every form, and the committed golden differences.
+
+use super::{err, out, run, status};
+use std::path::Path;
+
+const OLD: &str = "corpus/field/00-ok.jsonl";
+const GROWN: &str = "corpus/field/31-stale-leaf-tail.jsonl";
+const CUT: &str = "corpus/field/24-parent-missing.jsonl";
+const OTHER: &str = "corpus/field/57-header-patch-ok.jsonl";
+
+fn differ(args: &[&str]) -> String {
+    let output = run(&[&["diff"], args].concat());
+    assert_eq!(status(&output), 4, "{}", err(&output));
+    out(&output)
+}
+
+#[test]
+fn every_level_in_every_form() {
+    for (a, b, level) in [(OTHER, GROWN, "records"), (OTHER, GROWN, "migrated"), (GROWN, CUT, "context")] {
+        for format in ["human", "json", "markdown"] {
+            let text = differ(&[a, b, "--level", level, "--format", format]);
+            insta::assert_snapshot!(format!("diff-{level}-{format}"), text);
+        }
+    }
+}
+
+#[test]
+fn of_two_copies_it_says_which_is_the_beginning_of_the_other_and_where_they_part() {
+    let first_lines = |a: &str, b: &str| differ(&[a, b]).lines().nth(2).unwrap().to_owned();
+    assert_eq!(
+        first_lines(OLD, GROWN),
+        "bytes: a is the beginning of b; 1,199 bytes and 5 whole lines in common; b goes on at line 6, column 1 with 151 bytes more"
+    );
+    assert!(first_lines(GROWN, OLD).starts_with("bytes: b is the beginning of a; "));
+    assert!(first_lines(OLD, OTHER).starts_with("bytes: they part at line 1, column 129; "));
+    let same = run(&["diff", OLD, OLD]);
+    assert_eq!(status(&same), 0);
+    assert!(out(&same).ends_with("\nthey do not differ\n"), "{}", out(&same));
+}
+
+#[test]
+fn json_follows_its_schema() {
+    let schema: serde_json::Value = serde_json::from_slice(&run(&["schema", "diff"]).stdout).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    for args in [&[OTHER, GROWN][..], &["corpus", "--version-5"], &["corpus", "--gjc", "0.15,0.17"]] {
+        let answer: serde_json::Value = serde_json::from_slice(&run(&[&["diff", "--format", "json"], args].concat()).stdout).unwrap();
+        assert!(validator.is_valid(&answer), "{args:?}");
+        assert!(!answer["files"].as_array().unwrap().is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn folders_are_compared_by_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let put = |name: &str, from: &str| {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(from), path).unwrap();
+    };
+    put("a/x/same.jsonl", OLD);
+    put("b/x/same.jsonl", OLD);
+    put("a/other.jsonl", OLD);
+    put("b/other.jsonl", GROWN);
+    put("a/old.jsonl", OLD);
+    put("b/new.jsonl", OLD);
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let text = differ(&[&path("a"), &path("b"), "--level", "records"]);
+    assert!(text.contains("\n- old.jsonl\n+ new.jsonl\n"), "{text}");
+    assert!(text.contains("\n=== other.jsonl\n") && !text.contains("same.jsonl"), "{text}");
+    assert!(text.ends_with("\n1 of 2 transcripts differ; 2 are on one side only\n"), "{text}");
+    assert_eq!(status(&run(&["diff", &path("a"), OLD])), 16, "a folder and a file");
+}
+
+#[test]
+fn a_file_that_is_too_large_is_compared_by_its_bytes_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str, size: u64| {
+        let path = folder.path().join(name);
+        std::fs::File::create(&path).unwrap().set_len(size).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (a, b) = (path("a.jsonl", 70 << 20), path("b.jsonl", (70 << 20) + 5));
+    let output = run(&["diff", &a, &b]);
+    assert_eq!(status(&output), 2, "{}", out(&output));
+    assert!(out(&output).contains("are not compared; bytes: a is the beginning of b; 73,400,320 bytes"), "{}", out(&output));
+}
+
+#[test]
+fn a_side_that_is_not_named_is_asked_for() {
+    for args in [&["diff", OLD][..], &["diff", OLD, "--gjc", "0.15"], &["diff", OLD, OLD, "--version-5"], &["diff", OLD, "--gjc", "0.15,0.17,0.15"]] {
+        assert_eq!(status(&run(args)), 16, "{args:?}");
+    }
+    assert_eq!(status(&run(&["check", OLD, "--gjc", "0.15,0.17"])), 16, "only `diff` takes two releases");
+    assert_eq!(status(&run(&["diff", OLD, OLD, "--format", "sarif"])), 16);
+    assert_eq!(status(&run(&["diff", OLD, "no/such/file.jsonl"])), 8);
+}
+
+/// What reviewers read of what changes between releases and versions: a change of it is a change of behaviour.
+#[test]
+fn the_golden_differences_are_current() {
+    for (name, args) in [("releases", &["corpus", "--gjc", "0.15,0.17"][..]), ("versions", &["corpus", "--version-5"])] {
+        for (suffix, format, comment) in [("md", "markdown", ("<!-- ", " -->")), ("diff", "human", ("$ ", ""))] {
+            let output = run(&[&["diff"], args, &["--format", format]].concat());
+            let command = format!("gjc-fsck diff {} --format {format}", args.join(" "));
+            let text = format!("{}{command}{}\n\n{}", comment.0, comment.1, out(&output));
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("reports/golden/{name}.{suffix}"));
+            if std::env::var_os("GJC_FSCK_BLESS").is_some() {
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(&path, &text).unwrap();
+            }
+            let committed = std::fs::read_to_string(&path).unwrap_or_default();
+            assert!(committed == text, "{} differs from what `{command}` prints; GJC_FSCK_BLESS=1 writes it anew", path.display());
+        }
+    }
+}
