@@ -69,8 +69,12 @@ pub fn relation(copies: &Copies) -> String {
     let at = format!("line {}, column {}", copies.line, copies.column);
     match copies.relation {
         Relation::Identical => format!("identical, {}", words::count(copies.common_bytes, "byte", "bytes")),
-        Relation::AIsPrefix => format!("a is the beginning of b; {common}; b goes on at {at} with {} more", words::count(copies.more_b, "byte", "bytes")),
-        Relation::BIsPrefix => format!("b is the beginning of a; {common}; a goes on at {at} with {} more", words::count(copies.more_a, "byte", "bytes")),
+        Relation::AIsPrefix => {
+            format!("a is the beginning of b; {common}; b goes on at {at} with {} more", words::count(copies.more_b, "byte", "bytes"))
+        }
+        Relation::BIsPrefix => {
+            format!("b is the beginning of a; {common}; a goes on at {at} with {} more", words::count(copies.more_a, "byte", "bytes"))
+        }
         Relation::Diverge => format!("they part at {at}; {common}"),
     }
 }
@@ -83,7 +87,8 @@ fn of_level(level: &LevelDiff) -> String {
         return out;
     }
     let total = level.changes.len() as u64 + level.not_listed;
-    let _ = writeln!(out, "{word}: {} and {}; {}", plain(&level.a.text()), plain(&level.b.text()), words::count(total, "change", "changes"));
+    let _ =
+        writeln!(out, "{word}: {} and {}; {}", plain(&level.a.text()), plain(&level.b.text()), words::count(total, "change", "changes"));
     for change in &level.changes {
         out.push_str(&of_change(change));
     }

@@ -87,7 +87,9 @@ fn a_file_that_is_too_large_is_compared_by_its_bytes_and_says_so() {
 
 #[test]
 fn a_side_that_is_not_named_is_asked_for() {
-    for args in [&["diff", OLD][..], &["diff", OLD, "--gjc", "0.15"], &["diff", OLD, OLD, "--version-5"], &["diff", OLD, "--gjc", "0.15,0.17,0.15"]] {
+    for args in
+        [&["diff", OLD][..], &["diff", OLD, "--gjc", "0.15"], &["diff", OLD, OLD, "--version-5"], &["diff", OLD, "--gjc", "0.15,0.17,0.15"]]
+    {
         assert_eq!(status(&run(args)), 16, "{args:?}");
     }
     assert_eq!(status(&run(&["check", OLD, "--gjc", "0.15,0.17"])), 16, "only `diff` takes two releases");

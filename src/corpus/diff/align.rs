@@ -141,7 +141,8 @@ pub fn changes(a: &[Item], b: &[Item]) -> Vec<Change> {
     let mut behind = 0;
     for (at, item) in a.iter().enumerate() {
         let Some((at_b, ordered)) = partner[at] else {
-            placed.push(((behind, 1, at), change(ChangeKind::OnlyA, item, Some(item.place), None, Some(shown(&item.value)), Vec::new(), 0)));
+            placed
+                .push(((behind, 1, at), change(ChangeKind::OnlyA, item, Some(item.place), None, Some(shown(&item.value)), Vec::new(), 0)));
             continue;
         };
         if ordered {

@@ -97,7 +97,8 @@ mod tests {
     #[test]
     fn pieces_of_any_size_are_compared_as_one() {
         let long = "x".repeat(200_000);
-        let copies = copies((long.as_bytes()).chain(&b"A"[..]), (&long.as_bytes()[..1]).chain(&long.as_bytes()[1..]).chain(&b"B"[..])).unwrap();
+        let copies =
+            copies((long.as_bytes()).chain(&b"A"[..]), (&long.as_bytes()[..1]).chain(&long.as_bytes()[1..]).chain(&b"B"[..])).unwrap();
         assert_eq!((copies.relation, copies.common_bytes, copies.more_a), (Relation::Diverge, 200_000, 1));
     }
 }

@@ -60,7 +60,8 @@ impl MemberKind {
 impl MemberChange {
     /// The pointer with `*` for the places of lists.
     pub fn general_pointer(&self) -> String {
-        let general = |part: &str| if part.bytes().all(|byte| byte.is_ascii_digit()) && !part.is_empty() { "*".to_owned() } else { part.to_owned() };
+        let general =
+            |part: &str| if part.bytes().all(|byte| byte.is_ascii_digit()) && !part.is_empty() { "*".to_owned() } else { part.to_owned() };
         let parts: Vec<String> = self.pointer.split('/').map(general).collect();
         let pointer = parts.join("/");
         if pointer.is_empty() { "/".to_owned() } else { pointer }

@@ -4,7 +4,9 @@ use crate::steps;
 const HEADER: &str = r#"{"type":"session","version":5,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}"#;
 
 fn message(id: &str, parent: &str, text: &str) -> String {
-    format!(r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2026-01-01T00:00:00.000Z","message":{{"role":"user","content":"{text}"}}}}"#)
+    format!(
+        r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2026-01-01T00:00:00.000Z","message":{{"role":"user","content":"{text}"}}}}"#
+    )
 }
 
 fn file(lines: &[&str]) -> Vec<u8> {
@@ -18,7 +20,8 @@ fn diff(a: &[u8], b: &[u8], level: Level) -> LevelDiff {
 
 /// Kind and item of each change, and the members in short.
 fn said(diff: &LevelDiff) -> Vec<String> {
-    let members = |change: &Change| change.members.iter().map(|member| format!(" {} {}", member.pointer, member.kind.word())).collect::<String>();
+    let members =
+        |change: &Change| change.members.iter().map(|member| format!(" {} {}", member.pointer, member.kind.word())).collect::<String>();
     diff.changes.iter().map(|change| format!("{} {}{}", change.kind.word(), change.item, members(change))).collect()
 }
 
@@ -66,7 +69,11 @@ fn ids_that_occur_twice_are_paired_in_order() {
 #[test]
 fn a_version_1_file_and_its_version_5_form_are_the_same_conversation() {
     let header = HEADER.replace("5", "1");
-    let old = file(&[&header, r#"{"type":"message","timestamp":"t","message":{"role":"user","content":"one"}}"#, r#"{"type":"message","timestamp":"t","message":{"role":"hookMessage","content":"two"}}"#]);
+    let old = file(&[
+        &header,
+        r#"{"type":"message","timestamp":"t","message":{"role":"user","content":"one"}}"#,
+        r#"{"type":"message","timestamp":"t","message":{"role":"hookMessage","content":"two"}}"#,
+    ]);
     let new = version_5(&old, Release::V0_17).unwrap().unwrap();
     let records = said(&diff(&old, &new, Level::Records));
     assert_eq!(
@@ -155,7 +162,9 @@ fn no_input_makes_the_work_superlinear() {
 
 #[test]
 fn a_record_of_any_depth_is_compared() {
-    let deep = |leaf: &str| file(&[HEADER, &format!("{{\"type\":\"x\",\"id\":\"a\",\"d\":{}{leaf}{}}}", "[".repeat(100_000), "]".repeat(100_000))]);
+    let deep = |leaf: &str| {
+        file(&[HEADER, &format!("{{\"type\":\"x\",\"id\":\"a\",\"d\":{}{leaf}{}}}", "[".repeat(100_000), "]".repeat(100_000))])
+    };
     let change = diff(&deep("1"), &deep("2"), Level::Records).changes.pop().unwrap();
     assert_eq!(change.members.len(), 1);
     assert!(change.members[0].a.as_ref().unwrap().len() < 1_000, "shortened");
