@@ -17,6 +17,7 @@ pub mod diff;
 pub mod dump;
 pub mod environment;
 pub mod explain;
+pub mod export;
 pub mod gate;
 pub mod gc;
 pub mod history;
@@ -101,6 +102,8 @@ pub enum Command {
     Quota(quota::Args),
     /// Print a session as text, as gjc's /dump does
     Dump(dump::Args),
+    /// Write a session as one HTML file that needs nothing else, or take the session out of one
+    Export(export::Args),
     /// Check the prompt history, or search it as gjc does
     History(history::Args),
     /// Copy legacy sessions into the layout that gjc uses now, with a proof that nothing was lost
@@ -137,6 +140,7 @@ pub fn dispatch(command: &Command, console: &mut Console) -> Result<Status, Fail
         Command::Gc(args) => gc::run(args, console),
         Command::Quota(args) => quota::run(args, console),
         Command::Dump(args) => dump::run(args, console),
+        Command::Export(args) => export::run(args, console),
         Command::History(args) => history::run(args, console),
         Command::Repair(args) => repair::run(args, console),
         Command::Session(args) => session::run(args, console),

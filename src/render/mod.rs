@@ -17,6 +17,7 @@ pub mod jsonl;
 pub mod junit;
 pub mod list;
 pub mod markdown;
+pub mod page;
 pub mod quota;
 pub mod repair;
 pub mod replay;

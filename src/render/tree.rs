@@ -44,32 +44,58 @@ impl Sheet<'_> {
     }
 }
 
-/// One entry to draw: how many columns stand left of it, and whether its branch begins with it.
-struct Item {
-    entry: usize,
-    depth: usize,
-    begins: bool,
+/// One entry to draw.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Item {
+    /// Its number.
+    pub entry: usize,
+    /// How many columns stand left of it: the logarithm of the number of entries at most.
+    pub depth: usize,
+    /// How it joins what stands above it.
+    pub joint: Joint,
+}
+
+/// How an entry joins what stands above it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Joint {
+    /// It begins a tree.
+    Root,
+    /// It begins a branch, in a column of its own.
+    Branch,
+    /// It goes on in the column of its parent.
+    Goes,
+}
+
+/// The entries in the order in which they are drawn: each behind its parent, its branches before what goes on in its own
+/// column. The way to the leaf keeps its column, elsewhere the larger subtree does.
+pub fn items(outline: &Outline) -> Vec<Item> {
+    let sizes = sizes(outline);
+    let mut items = Vec::with_capacity(outline.places.len());
+    for root in outline.shape.roots() {
+        let mut pending = vec![Item { entry: root, depth: 0, joint: Joint::Root }];
+        while let Some(item) = pending.pop() {
+            items.push(item);
+            let children: Vec<usize> = outline.shape.children(item.entry).collect();
+            let on_path = children.iter().position(|child| outline.places[*child].on_path);
+            let largest = || (0..children.len()).max_by_key(|at| sizes[children[*at]]);
+            let Some(trunk) = on_path.or_else(largest) else { continue };
+            pending.push(Item { entry: children[trunk], depth: item.depth, joint: Joint::Goes });
+            let branches = children.iter().enumerate().filter(|(at, _)| *at != trunk);
+            pending.extend(branches.rev().map(|(_, child)| Item { entry: *child, depth: item.depth + 1, joint: Joint::Branch }));
+        }
+    }
+    items
 }
 
 /// The tree as text.
 pub fn text(sheet: Sheet<'_>, palette: Palette, width: usize) -> String {
     let mut out = head(sheet, palette, width);
-    let outline = sheet.outline;
-    let sizes = sizes(outline);
     let digits = sheet.origins.last().map_or(1, |origin| origin.at.line.to_string().len());
-    for root in outline.shape.roots() {
-        out.push('\n');
-        let mut pending = vec![Item { entry: root, depth: 0, begins: false }];
-        while let Some(item) = pending.pop() {
-            out.push_str(&row(sheet, &item, palette, width, digits));
-            let children: Vec<usize> = outline.shape.children(item.entry).collect();
-            let on_path = children.iter().position(|child| outline.places[*child].on_path);
-            let largest = || (0..children.len()).max_by_key(|at| sizes[children[*at]]);
-            let Some(trunk) = on_path.or_else(largest) else { continue };
-            pending.push(Item { entry: children[trunk], depth: item.depth, begins: false });
-            let branches = children.iter().enumerate().filter(|(at, _)| *at != trunk);
-            pending.extend(branches.rev().map(|(_, child)| Item { entry: *child, depth: item.depth + 1, begins: true }));
+    for item in items(sheet.outline) {
+        if item.joint == Joint::Root {
+            out.push('\n');
         }
+        out.push_str(&row(sheet, &item, palette, width, digits));
     }
     foot(sheet, palette, width, &mut out);
     out
@@ -99,7 +125,7 @@ fn row(sheet: Sheet<'_>, item: &Item, palette: Palette, width: usize, digits: us
         _ => "·",
     };
     let mut columns = "│ ".repeat(item.depth);
-    if item.begins {
+    if item.joint == Joint::Branch {
         columns.truncate(columns.len() - "│ ".len());
         columns.push_str("├─");
     }

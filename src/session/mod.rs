@@ -8,6 +8,7 @@ pub mod cold;
 pub mod content;
 pub mod discovery;
 pub mod dump;
+pub mod export;
 pub mod manager;
 pub mod older;
 pub mod place;

@@ -43,6 +43,21 @@ pub trait BlobSource {
     fn head(&self, name: &str, limit: usize) -> Option<Vec<u8>>;
 }
 
+impl<S: BlobSource + ?Sized> BlobSource for &S {
+    fn known(&self) -> bool {
+        (**self).known()
+    }
+    fn stored(&self, name: &str) -> Stored {
+        (**self).stored(name)
+    }
+    fn intact(&self, name: &str) -> Option<bool> {
+        (**self).intact(name)
+    }
+    fn head(&self, name: &str, limit: usize) -> Option<Vec<u8>> {
+        (**self).head(name, limit)
+    }
+}
+
 /// Takes what a writer moves out of a transcript.
 pub trait BlobSink {
     /// Stores `bytes` under `name`, the SHA-256 of the bytes in 64 lower-case hexadecimal digits. True: they are there,

@@ -8,6 +8,7 @@ use std::process::{Command, Output, Stdio};
 mod check;
 mod diff;
 mod dump;
+mod export;
 mod gates;
 mod history;
 mod hostile;
