@@ -71,7 +71,13 @@ class Tab {
     tab.session = (await send('Target.attachToTarget', { targetId, flatten: true })).sessionId;
     Object.assign(tab, { requests: [], said: [], dialogs: 0, popups: 0 });
     let loaded;
-    const load = new Promise(done => (loaded = done));
+    const load = new Promise((done, failed) => {
+      const late = setTimeout(() => failed(new Error(`${file} does not load`)), PATIENCE_MS);
+      loaded = () => {
+        clearTimeout(late);
+        done();
+      };
+    });
     tab.listener = ({ method, params, sessionId }) => {
       if (method === 'Target.targetCreated' && params.targetInfo.openerId === targetId) tab.popups += 1;
       if (sessionId !== tab.session) return;

@@ -461,23 +461,23 @@ fn files(out: &mut String, message: &Value) {
 
 fn compaction(out: &mut String, page: &Page<'_>, entry: &Value) {
     let before = entry.get("tokensBefore").and_then(View::as_f64).filter(|tokens| *tokens >= 0.0 && tokens.is_finite());
-    let mut said = match before {
-        Some(tokens) => format!("{} tokens became this summary. ", grouped(tokens as u64)),
-        None => "What stands above became this summary. ".to_owned(),
+    let said = match before {
+        Some(tokens) => format!("{} tokens became this summary; ", grouped(tokens as u64)),
+        None => "What stands above became this summary; ".to_owned(),
     };
     let kept = entry.get("firstKeptEntryId");
     let first = kept.and_then(|kept| page.by_id.get(&*kept.as_str()?).copied());
-    said.push_str("The model keeps what follows ");
     out.push_str("<p class=\"told\">");
     escape::text(out, &said);
     match first {
         Some(first) => {
-            let _ = write!(out, "from <a href=\"#{}\">line {}</a> on.", anchor(first), grouped(page.sheet.line(first)));
+            let line = grouped(page.sheet.line(first));
+            let _ = write!(out, "what begins with <a href=\"#{}\">line {line}</a> was kept beside it.", anchor(first));
         }
         None => {
-            out.push_str("(its first entry, ");
+            out.push_str("what was to be kept beside it, from ");
             escape::text(out, &id(kept));
-            out.push_str(", is not in the file).");
+            out.push_str(" on, is not in the file.");
         }
     }
     out.push_str("</p>");

@@ -397,7 +397,7 @@ impl<'p> Page<'p> {
 
     fn branch(&self, out: &mut String, item: Item, length: usize) {
         let glimpse = self.sheet.entries.get(item.entry).map(|entry| super::entry::preview(entry, 80)).unwrap_or_default();
-        let _ = write!(out, "<details class=\"branch\"><summary><b>Branch</b> {} <bdi>", count(length as u64, "entry", "entries"));
+        let _ = write!(out, "<details class=\"branch\"><summary><b>Branch</b> {} · <bdi>", count(length as u64, "entry", "entries"));
         escape::text(out, &glimpse);
         out.push_str("</bdi></summary>\n");
     }
@@ -519,7 +519,7 @@ mod tests {
             &user("d", r#""a""#, "went on"),
         ];
         let page = page(&lines);
-        let branch = page.find("<details class=\"branch\"><summary><b>Branch</b> 2 entries <bdi>left</bdi>").unwrap();
+        let branch = page.find("<details class=\"branch\"><summary><b>Branch</b> 2 entries · <bdi>left</bdi>").unwrap();
         let places: Vec<usize> = [1, 2, 3, 4].iter().map(|entry| page.find(&format!("id=\"e{entry}\"")).unwrap()).collect();
         assert!(places[0] < branch && branch < places[1] && places[1] < places[2] && places[2] < places[3]);
         assert!(page[places[2]..places[3]].contains("</details>\n<article"), "the branch is closed before its sibling");
