@@ -254,35 +254,15 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
         too_large(&self.session).then_some(if appended { "near_limit_append" } else { "near_limit_rewrite" })
     }
 
-    /// Does to the file what was done to the bytes.
-    pub(super) fn persist(&mut self, before: Before) -> Result<(), OpError> {
-        let mut written = self.session.take_written();
-        for number in 0..written.len() {
-            let done = match &written[number] {
-                Written::Record(record) => append(&mut self.writer, self.storage, &self.path, record),
-                Written::Whole(Rewritten { length, replaced, .. }) => {
-                    let whole = self.session.file().get(..*length).unwrap_or_default();
-                    close(&mut self.writer)
-                        .and_then(|()| self.must_be(replaced))
-                        .and_then(|()| rewrite(self.storage, &self.path, whole, &mut self.names))
-                }
-            };
-            if let Err(error) = done {
-                let undone = written.split_off(number);
-                self.session.undo(before, undone);
-                return Err(self.fail(&error.message));
-            }
-        }
-        Ok(())
-    }
-
-    /// In a managed scope a file is replaced only when it still is what this manager left (spec 04 §7.4).
-    fn must_be(&self, left: &[u8]) -> Result<(), StorageError> {
-        if self.place.destination() != Destination::Managed {
-            return Ok(());
-        }
-        let there = if self.storage.exists(&self.path)? { self.storage.read(&self.path)? } else { Vec::new() };
-        if there == left { Ok(()) } else { Err(StorageError::token("session_persistence_input_stale")) }
+    /// Does to the file what was done to the bytes; what cannot be done is taken back, and stays as the failure of everything
+    /// later.
+    fn persist(&mut self, before: Before) -> Result<(), OpError> {
+        let written = self.session.take_written();
+        let mut file = Target { storage: self.storage, path: &self.path, place: &self.place, names: &mut self.names };
+        file.write(&self.session, written, &mut self.writer).map_err(|(undone, error)| {
+            self.session.undo(before, undone);
+            self.fail(&error.message)
+        })
     }
 
     /// Appends an entry; answers its id.
@@ -496,20 +476,23 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
         Ok(taken_over)
     }
 
-    /// Closes the current session's file, which rewrites a transcript of an older version, and installs another session. A
-    /// failure of persistence ends with the session that it concerned.
+    /// Closes the current session's file, which rewrites a transcript of an older version, writes what another session has to
+    /// write, and installs it. A failure of persistence ends with the session that it concerned.
     ///
     /// # Errors
-    /// The current session cannot be closed: it stays the current one.
-    pub(super) fn install(&mut self, path: String, session: Opened) -> Result<(), OpError> {
+    /// The current session cannot be closed, or the other one not written: the current one stays.
+    pub(super) fn install(&mut self, path: String, mut session: Opened) -> Result<(), OpError> {
         match &self.failed {
             None => self.finish()?,
             // The failure is known; the file is given back all the same.
             Some(_) => _ = close(&mut self.writer),
         }
+        let (written, mut writer) = (session.take_written(), None);
+        let mut file = Target { storage: self.storage, path: &path, place: &self.place, names: &mut self.names };
+        file.write(&session, written, &mut writer).map_err(|(_, error)| OpError::from(error))?;
         self.replace(path, session);
-        let before = self.session.before();
-        self.persist(before)
+        self.writer = writer;
+        Ok(())
     }
 
     /// Installs a session as it was. Of the current one's file nothing is written when it is the same file.
@@ -544,7 +527,7 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
     }
 
     /// What closing does: the pending rewrite of an older version, then the writer.
-    fn finish(&mut self) -> Result<(), OpError> {
+    pub(super) fn finish(&mut self) -> Result<(), OpError> {
         self.operate(|session, blobs| session.finish(blobs))?;
         self.release_writer()
     }
@@ -590,6 +573,47 @@ pub(super) fn open_session<W: World, B: BlobStore>(
     let mut session = Opened::create(place.destination(), header, Vec::new(), blobs, place.release());
     session.ensure_on_disk(blobs);
     Ok(session)
+}
+
+/// The file of a session.
+struct Target<'t, 's> {
+    storage: &'s dyn SessionStorage,
+    path: &'t str,
+    place: &'t Place,
+    names: &'t mut Snowflakes,
+}
+
+impl<'s> Target<'_, 's> {
+    /// Does what was done to the bytes of `session`, in order; answers what was not done with the first error.
+    fn write(
+        &mut self,
+        session: &Opened,
+        mut written: Vec<Written>,
+        writer: &mut Option<Writer<'s>>,
+    ) -> Result<(), (Vec<Written>, StorageError)> {
+        for number in 0..written.len() {
+            let done = match &written[number] {
+                Written::Record(record) => append(writer, self.storage, self.path, record),
+                Written::Whole(Rewritten { length, replaced, .. }) => {
+                    let whole = session.file().get(..*length).unwrap_or_default();
+                    close(writer).and_then(|()| self.must_be(replaced)).and_then(|()| rewrite(self.storage, self.path, whole, self.names))
+                }
+            };
+            if let Err(error) = done {
+                return Err((written.split_off(number), error));
+            }
+        }
+        Ok(())
+    }
+
+    /// In a managed scope a file is replaced only when it still is what this manager left (spec 04 §7.4).
+    fn must_be(&self, left: &[u8]) -> Result<(), StorageError> {
+        if self.place.destination() != Destination::Managed {
+            return Ok(());
+        }
+        let there = if self.storage.exists(self.path)? { self.storage.read(self.path)? } else { Vec::new() };
+        if there == left { Ok(()) } else { Err(StorageError::token("session_persistence_input_stale")) }
+    }
 }
 
 /// Appends a record, with a writer that is opened when it is first needed.

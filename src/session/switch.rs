@@ -72,6 +72,10 @@ impl<W: World, B: BlobStore> Manager<'_, W, B> {
     /// # Errors
     /// As [`Manager::switch`].
     pub fn set_session_file(&mut self, path: &str) -> Result<(), OpError> {
+        // The file of the current session is read as closing leaves it.
+        if path == self.path && self.failed.is_none() {
+            self.finish()?;
+        }
         let session = open_session(&mut self.world, &mut self.blobs, self.storage, &self.place, path).map_err(|error| match error {
             OpenError::Refused(Refusal::Inspection(reason)) => OpError::plain(format!("Could not switch session: {}", reason.token())),
             OpenError::Refused(Refusal::Throws { code: None }) => OpError { class: "TypeError", message: "TypeError".to_owned() },
@@ -233,6 +237,17 @@ mod tests {
         assert_eq!(error.message, format!("Missing resident imageData blob: {hash} (session o) [{OTHER}]"));
         assert_eq!((manager.session_file(), lines(&storage, OTHER)), (Some(FIRST), 2));
         assert!(super::super::tests::open(&storage, OTHER).is_ok());
+    }
+
+    #[test]
+    fn switching_to_the_current_file_reads_what_closing_leaves() {
+        let storage = Memory::new();
+        storage.write(OTHER, format!("{}\n", HEADER.replace(":5", ":4")).as_bytes()).unwrap();
+        let mut manager = super::super::tests::open(&storage, OTHER).unwrap();
+        assert_eq!(manager.switch(OTHER, &mut Quiet { cancels: false }), Ok(Switched::Yes));
+        assert!(!manager.session().rewrite_pending());
+        manager.append(ask("r")).unwrap();
+        assert_eq!((lines(&storage, OTHER), manager.paths()), (2, vec![OTHER]));
     }
 
     /// 04 §7.3

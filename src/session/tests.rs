@@ -285,6 +285,26 @@ fn a_managed_transcript_stays_small_enough_to_be_opened_again() {
     assert_eq!(text(&storage, &path), folded);
 }
 
+/// 04 §9.3: what cannot be written does not become the current session
+#[test]
+fn a_successor_that_cannot_be_written_leaves_the_current_session() {
+    let fs = fsys::Memory::new();
+    fs.directory("/s");
+    let full = AtomicBool::new(false);
+    let failing = Inject::changing(&fs, |call: &Call<'_>| {
+        (call.op == "write" && call.phase == Phase::Before && full.load(Ordering::SeqCst)).then_some(Errno::NOSPC)
+    });
+    let storage = Files::new(&failing);
+    let mut manager = talked(&storage);
+    full.store(true, Ordering::SeqCst);
+    assert!(manager.fork().is_err());
+    assert!(manager.branched_session(&Value::string("e2")).is_err());
+    full.store(false, Ordering::SeqCst);
+    assert_eq!((manager.session_file(), manager.check()), (Some(FIRST), Ok(())));
+    manager.append(ask("r")).unwrap();
+    assert_eq!((lines(&storage, FIRST), storage.list_files("/s", "*").len(), storage.list_files("/s", ".*").len()), (4, 1, 0));
+}
+
 /// 04 §9.1, §9.3
 #[test]
 fn a_fork_has_everything_under_a_fresh_id() {
