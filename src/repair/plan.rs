@@ -18,6 +18,7 @@ use crate::agent::tombstone::Provenance;
 use crate::agent::world::{Scope, World};
 use crate::fsys::{Errno, Kind};
 use crate::json::{Value, View};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::cell::OnceCell;
@@ -32,7 +33,7 @@ pub const SCHEMA: &str = "gjc-fsck repair plan 1";
 pub const LIMIT: u64 = 1 << 30;
 
 /// A whole plan.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Plan {
     /// [`SCHEMA`].
@@ -50,7 +51,7 @@ pub struct Plan {
 }
 
 /// One scope.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ScopePlan {
     /// The workspace.
@@ -73,7 +74,7 @@ pub struct ScopePlan {
 }
 
 /// Why something is not done.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Refusal {
     /// gjc's token, or the code of a finding where gjc has none.
@@ -86,7 +87,7 @@ pub struct Refusal {
 }
 
 /// A directory that must become owner-only.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ModeChange {
     /// The directory.
@@ -100,7 +101,7 @@ pub struct ModeChange {
 }
 
 /// One legacy session.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionPlan {
     /// Header id.
@@ -131,7 +132,7 @@ pub struct SessionPlan {
 }
 
 /// The artifacts of a session.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ArtifactPlan {
     /// Regular files.
@@ -145,7 +146,7 @@ pub struct ArtifactPlan {
 }
 
 /// A directory that gets its name back.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PutBack {
     /// Where it lies.
@@ -155,7 +156,7 @@ pub struct PutBack {
 }
 
 /// Staged receipts of an operation that no session can have any more.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Leftover {
     /// The operation.
@@ -168,7 +169,7 @@ pub struct Leftover {
 }
 
 /// A committed receipt that no longer matches.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StaleReceipt {
     /// The receipt.

@@ -7,6 +7,7 @@ use crate::agent::candidates::{self, Candidate, Provenance, artifacts_of};
 use crate::agent::migration_receipt::ManifestEntry;
 use crate::agent::record::TranscriptIdentity;
 use crate::fsys::{Bound, Fs, Refusal, Watched, capture};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::io::Read;
@@ -18,7 +19,7 @@ pub const SCHEMA: &str = "gjc-fsck repair proof 1";
 pub const LIMIT: u64 = 64 << 20;
 
 /// One proof.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Proof {
     /// [`SCHEMA`].
@@ -48,7 +49,7 @@ pub struct Proof {
 }
 
 /// The source, before the first and after the last step.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
     /// Before.
@@ -58,7 +59,7 @@ pub struct Source {
 }
 
 /// A transcript as it was found.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct File {
     /// Where.
@@ -76,7 +77,7 @@ pub struct File {
 }
 
 /// One artifact.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Artifact {
     /// Path below the artifact directory; empty for the directory itself.
@@ -92,7 +93,7 @@ pub struct Artifact {
 }
 
 /// The committed receipt.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Receipt {
     /// Where.
@@ -102,7 +103,7 @@ pub struct Receipt {
 }
 
 /// Something that was not copied.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeftOut {
     /// What.

@@ -12,6 +12,7 @@ use crate::json::{Node, Tape, View};
 use crate::transcript::context::build;
 use crate::transcript::inspect::{self, Cause, Inspected, Reason, Verdict};
 use crate::transcript::tree::{Leaf, Tree};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read};
 
@@ -19,7 +20,7 @@ use std::io::{self, Read};
 pub const SCHEMA: &str = "gjc-fsck salvage proof 1";
 
 /// What was carried over and what was not: together every byte of the source, once.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Mended {
     /// One for each line of the copy.
     pub lines: Vec<Carried>,
@@ -28,7 +29,7 @@ pub struct Mended {
 }
 
 /// A line of the copy.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Carried {
     /// Line of the copy, 1-based.
@@ -45,7 +46,7 @@ pub struct Carried {
 }
 
 /// Bytes that were not carried over.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Left {
     /// Line of the source that they begin on.
@@ -249,7 +250,7 @@ fn trimmed(raw: &[u8]) -> &[u8] {
 }
 
 /// What gjc makes of a transcript.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Reading {
     /// Entries that the lenient reader loads; 0 when it throws.
@@ -300,7 +301,7 @@ fn words(reason: &Reason) -> String {
 }
 
 /// A whole salvage, as its proof says it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Salvage {
     /// [`SCHEMA`].
@@ -321,7 +322,7 @@ pub struct Salvage {
 }
 
 /// A file and its content.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Hashed {
     /// Where.
     pub path: String,

@@ -6,6 +6,7 @@ use crate::agent::residue::{self, Residue};
 use crate::agent::{lock, migration_receipt, tombstone};
 use crate::json::jsonl::{Event, Lines, Strict};
 use crate::json::{Value, View, text};
+use crate::repair::{plan, proof, salvage};
 use crate::transcript::header;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -85,13 +86,19 @@ pub fn by_name(name: &[u8]) -> Option<Form> {
     };
     let binding = (name == BINDING.as_bytes()).then_some("binding");
     let lock = matches!(lock::parse_name(name), Some(lock::Name::Operation(_) | lock::Name::Retirement(_))).then_some("lock");
-    form(receipt.or(cleanup).or(replacement).or(binding).or(lock)?)
+    let case = (name == b"case.json").then_some("corpus-case");
+    form(case.or(receipt).or(cleanup).or(replacement).or(binding).or(lock)?)
 }
 
 /// The form of a record that says itself which it is: what this tool writes.
 fn by_member(record: &Value) -> Option<Form> {
     let said = record.str_member("schema")?;
-    let name = std::str::from_utf8(&said).ok()?.strip_prefix("gjc-fsck/")?.strip_suffix("/1")?;
+    let said = std::str::from_utf8(&said).ok()?;
+    let own = [(plan::SCHEMA, "plan"), (proof::SCHEMA, "proof"), (salvage::SCHEMA, "salvage-proof")];
+    if let Some((_, name)) = own.iter().find(|(schema, _)| *schema == said) {
+        return form(name);
+    }
+    let name = said.strip_prefix("gjc-fsck/")?.strip_suffix("/1")?;
     forms().into_iter().find(|form| form.name == name && form.typed.is_none())
 }
 

@@ -49,6 +49,28 @@ fn line(value: &Value) -> Vec<u8> {
     line
 }
 
+/// A record of this tool, read by the type that writes it.
+pub(super) fn own<T: serde::de::DeserializeOwned>(record: &Value) -> Verdict {
+    let record = super::plain_json(record);
+    // A number that no integer of 32 bits holds: the schema knows the kind of a number, not its width.
+    fn wide(record: &serde_json::Value) -> bool {
+        let mut open = vec![record];
+        while let Some(value) = open.pop() {
+            match value {
+                serde_json::Value::Number(number) if number.as_f64().is_some_and(|number| number.abs() > f64::from(u32::MAX)) => {
+                    return true;
+                }
+                serde_json::Value::Array(items) => open.extend(items),
+                serde_json::Value::Object(members) => open.extend(members.values()),
+                _ => {}
+            }
+        }
+        false
+    }
+    let rule = if wide(&record) { "range" } else { SHAPE };
+    T::deserialize(&record).map(|_| ()).map_err(|_| rule)
+}
+
 /// A header of a version: accepted as such, and by the strict schema.
 pub(super) fn header<const V: u8>(record: &Value) -> Verdict {
     let of_version = headers::version(record).is_ok_and(|version| {

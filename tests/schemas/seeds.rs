@@ -20,6 +20,10 @@ fn parse(text: &str) -> Value {
 pub fn of(form: &str) -> Vec<Value> {
     let mut seeds = match form {
         "binding" => bindings(),
+        "corpus-case" => cases(),
+        "plan" => plans(),
+        "proof" => proofs(),
+        "salvage-proof" => salvages(),
         "breadcrumb" => vec![parse(r#"{"cwd":"/w","file":"/w/a.jsonl"}"#)],
         "lock" => locks(),
         "migration-receipt" => migrations(),
@@ -33,6 +37,55 @@ pub fn of(form: &str) -> Vec<Value> {
     };
     seeds.extend(transcripts(form));
     seeds
+}
+
+/// Every case of the corpus.
+fn cases() -> Vec<Value> {
+    let mut files: Vec<PathBuf> = walkdir::WalkDir::new(root().join("corpus"))
+        .into_iter()
+        .map(|entry| entry.unwrap().into_path())
+        .filter(|path| path.file_name().is_some_and(|name| name == "case.json"))
+        .collect();
+    files.sort();
+    files.iter().map(|file| Value::parse(&std::fs::read(file).unwrap()).unwrap()).collect()
+}
+
+fn plans() -> Vec<Value> {
+    let hash = "ab".repeat(32);
+    let session = format!(
+        r#"{{"sessionId":"s","source":"/s/l/x.jsonl","destination":"/s/v2/x.jsonl","operation":"{hash}","size":3,"sha256":"{hash}","copiedAlready":false,"setAside":["/r"]"#
+    );
+    let whole = format!(
+        r#"{session},"artifacts":{{"files":1,"directories":1,"bytes":3,"tree":"{hash}"}},"putBack":{{"from":"/a","to":"/b"}},"refused":{{"code":"c","detail":"d","path":"/p"}}}}"#
+    );
+    let plan = |scope: &str| {
+        parse(&format!(
+            r#"{{"schema":"gjc-fsck repair plan 1","agentDir":"/a","policy":"copy-retain","scopes":[{scope}],"invalid":[{{"code":"c","detail":"d"}}],"unread":[]}}"#
+        ))
+    };
+    let scope = |session: &str| {
+        format!(
+            r#"{{"workspace":"/w","directory":"/s/v2","modeChanges":[{{"path":"/s","from":"755","to":"700","acl":true}}],"makes":["/s/v2"],"sessions":[{session}}},{whole}],"leftovers":[{{"operation":"{hash}","setAside":[]}}],"staleReceipts":[{{"path":"/r","wants":"w"}}]}}"#
+        )
+    };
+    vec![plan(""), plan(&scope(&session)), plan(&scope(&session.replace("\"size\":3", "\"size\":18446744073709551616")))]
+}
+
+fn proofs() -> Vec<Value> {
+    let proof = |size: &str| {
+        let file = format!(r#"{{"path":"/x","dev":"1","ino":"2","size":{size},"mtimeNs":"4","sha256":"{}"}}"#, "ab".repeat(32));
+        parse(&format!(
+            r#"{{"schema":"gjc-fsck repair proof 1","tool":"0.1.0","sessionId":"s","workspace":"/w","scope":"d","operation":"o","source":{{"before":{file},"after":{file}}},"destination":{file},"bytesEqual":true,"artifacts":[{{"path":"","kind":"directory"}},{{"path":"a","kind":"file","size":3,"sha256":"x"}}],"receipt":{{"path":"/r","sha256":"x"}},"leftOut":[{{"path":"/l","reason":"r"}}]}}"#
+        ))
+    };
+    vec![proof("3"), proof("18446744073709551616")]
+}
+
+fn salvages() -> Vec<Value> {
+    let (file, reading) = (r#"{"path":"/x","size":3,"sha256":"x"}"#, r#"{"entries":2,"messages":1,"strict":"malformed","because":"b"}"#);
+    vec![parse(&format!(
+        r#"{{"schema":"gjc-fsck salvage proof 1","tool":"0.1.0","source":{file},"copy":{file},"before":{reading},"after":{reading},"lines":[{{"line":1,"sourceLine":1,"from":0,"to":9,"changed":"c"}}],"left":[{{"sourceLine":2,"from":9,"to":12,"reason":"r"}}]}}"#
+    ))]
 }
 
 fn bindings() -> Vec<Value> {
