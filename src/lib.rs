@@ -19,7 +19,8 @@
 //! | [`schemas`] | the published JSON Schemas, and how a record compares with one |
 //! | [`cli`] | one file per command, thin |
 //!
-//! Beside the rooms stands `steps`: counted work, for the tests that assert that no work is superlinear.
+//! Beside the rooms stand `steps` (counted work, for the tests that assert that no work is superlinear) and `shares` (one large
+//! directory, shared among all threads).
 
 pub mod agent;
 pub mod check;
@@ -34,5 +35,6 @@ pub mod repair;
 pub mod report;
 pub mod schemas;
 pub mod session;
+mod shares;
 mod steps;
 pub mod transcript;

@@ -6,6 +6,7 @@
 
 use super::layout::{self, INTERNAL, LOCKS, RECEIPTS, RECOVERY, TOMBSTONES};
 use crate::fsys::{Errno, Error, Fs, Kind, Meta, closing};
+use crate::shares;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -94,12 +95,30 @@ pub fn list(fs: &dyn Fs, path: &Path, limits: &Limits) -> Result<Listing, Error>
     if first.troubles.iter().any(|t| matches!(t, Trouble::Changed(_))) { list_once(fs, path, limits) } else { Ok(first) }
 }
 
+/// Names of a directory that are looked at one by one, as they come.
+const FEW: usize = 1024;
+/// Names that are looked at together.
+const SWEEP: usize = 8192;
+
 fn list_once(fs: &dyn Fs, path: &Path, limits: &Limits) -> Result<Listing, Error> {
     let directory = fs.open_dir(path)?;
     let read = || {
         let meta = directory.stat()?;
         let mut listing = Listing { path: path.to_owned(), meta, objects: Vec::new(), troubles: Vec::new() };
         let mut changed = false;
+        let mut take = |listing: &mut Listing, looked: Result<Object, Error>| match looked {
+            Ok(object) => listing.objects.push(object),
+            Err(error) if error.errno == Errno::NOENT => changed = true,
+            Err(error) => listing.troubles.push(Trouble::Failed(error)),
+        };
+        // The first names are looked at as they come; of a large directory the rest is, some at a time, by all threads.
+        let mut pending: Vec<OsString> = Vec::new();
+        let sweep = |listing: &mut Listing, pending: &mut Vec<OsString>, take: &mut dyn FnMut(&mut Listing, Result<Object, Error>)| {
+            let looked = shares::of(pending, |names| names.iter().map(|name| directory.lstat(name)).collect::<Vec<_>>());
+            for (name, looked) in pending.drain(..).zip(looked.into_iter().flatten()) {
+                take(listing, looked.map(|meta| Object { name, meta }));
+            }
+        };
         for entry in directory.entries()? {
             let name = match entry {
                 Ok(entry) => entry.name,
@@ -108,16 +127,21 @@ fn list_once(fs: &dyn Fs, path: &Path, limits: &Limits) -> Result<Listing, Error
                     break;
                 }
             };
-            if listing.objects.len() >= limits.entries {
+            if listing.objects.len() + pending.len() >= limits.entries {
                 listing.troubles.push(Trouble::Limit("entries of one directory", path.to_owned()));
                 break;
             }
-            match directory.lstat(&name) {
-                Ok(meta) => listing.objects.push(Object { name, meta }),
-                Err(error) if error.errno == Errno::NOENT => changed = true,
-                Err(error) => listing.troubles.push(Trouble::Failed(error)),
+            if listing.objects.len() < FEW {
+                let looked = directory.lstat(&name);
+                take(&mut listing, looked.map(|meta| Object { name, meta }));
+                continue;
+            }
+            pending.push(name);
+            if pending.len() == SWEEP {
+                sweep(&mut listing, &mut pending, &mut take);
             }
         }
+        sweep(&mut listing, &mut pending, &mut take);
         changed |= !directory.stat()?.same_state(&meta);
         if changed {
             listing.troubles.push(Trouble::Changed(path.to_owned()));

@@ -615,11 +615,10 @@ pub fn rebound(site: &Site<'_>, scope: &Scope, sink: &mut dyn Sink) -> bool {
             receipt_names::parse_name(object.bytes()),
             receipt_names::Name::Migration { state: receipt_names::State::Committed, .. }
         );
-        let Some(path) =
-            scope.receipts.as_ref().map(|listing| listing.path_of(object)).filter(|_| committed && object.meta.kind == Kind::File)
-        else {
+        if !committed || object.meta.kind != Kind::File {
             continue;
-        };
+        }
+        let Some(path) = scope.receipts.as_ref().map(|listing| listing.path_of(object)) else { continue };
         let Ok(Some(record)) = crate::agent::candidates::read_record(site.fs, &path) else { continue };
         identities.extend(["source", "destination"].iter().filter_map(|side| record.member(side)?.member("identity").cloned()));
     }

@@ -82,6 +82,14 @@ impl<'s> Folded<'s> {
     pub fn new(sink: &'s mut dyn Sink, place: Place, what: &'static str) -> Self {
         Folded { sink, place, what, seen: BTreeMap::new() }
     }
+    /// Whether what comes of this code is only counted.
+    pub fn is_full(&self, code: &Code) -> bool {
+        self.seen.get(code.name).is_some_and(|(_, seen)| *seen >= MOST)
+    }
+    /// Counts one of a code of which no more are listed.
+    pub fn count(&mut self, code: &'static Code) {
+        self.seen.entry(code.name).or_insert((code, 0)).1 += 1;
+    }
     /// Tells how many were only counted.
     pub fn finish(self) {
         for (code, seen) in self.seen.into_values().filter(|(_, seen)| *seen > MOST) {

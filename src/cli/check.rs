@@ -9,7 +9,7 @@ use crate::fsys::{Fs, Kind, Real};
 use crate::render::human::{self, Layout};
 use crate::render::{Excerpts, concise, github, json, jsonl, junit, markdown, sarif};
 use crate::report::{self, Audit, Blobs, CheckedFor, Report, Settings, UserReason};
-use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::HumanBytes;
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -125,12 +125,7 @@ fn overrides(console: &Console) -> impl Iterator<Item = (&'static Code, Severity
 
 /// Runs the check with a progress bar on standard error, when that is a terminal.
 pub(super) fn observed(targets: Vec<Target>, options: &run::Options, console: &Console) -> Run {
-    let bar = ProgressBar::new(0);
-    bar.set_draw_target(if console.progress() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() });
-    // The template is a constant: a mistake in it shows as the plain bar.
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {pos} of {len} transcripts {wide_bar} {msg}") {
-        bar.set_style(style);
-    }
+    let bar = console.bar("{spinner} {pos} of {len} transcripts {wide_bar} {msg}");
     let run = run::run(targets, options, &Real, &|progress: Progress| {
         bar.set_length(progress.total);
         bar.set_position(progress.done);

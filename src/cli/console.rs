@@ -7,6 +7,7 @@ use crate::agent::world::World;
 use crate::fsys::Fs;
 use crate::fsys::host::Liveness;
 use crate::render::style::plain;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
@@ -102,6 +103,17 @@ impl Console {
     /// True when progress may be drawn on standard error.
     pub fn progress(&self) -> bool {
         !self.options.quiet && io::stderr().is_terminal()
+    }
+
+    /// A progress bar on standard error, when progress is told.
+    pub fn bar(&self, template: &str) -> ProgressBar {
+        let bar = ProgressBar::new(0);
+        bar.set_draw_target(if self.progress() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() });
+        // Templates are constants: a mistake in one shows as the plain bar.
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        bar
     }
 
     /// Flushes the answer, puts a failure into words, and answers the exit status. A reader that closed the pipe has

@@ -8,7 +8,7 @@ use crate::finding::Difference;
 use crate::fsys::host::ThisHost;
 use crate::fsys::{Fs, Real};
 use crate::gc::inspector::{Answer, inspect};
-use crate::gc::survey::{Survey, survey};
+use crate::gc::survey::{Around, Survey, survey};
 use crate::render::human::Layout;
 use crate::render::journals;
 use std::path::{Path, PathBuf};
@@ -55,8 +55,15 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let other = |path: &Path, from: &Path, to: &Path| path.strip_prefix(from).map_or_else(|_| path.to_owned(), |below| to.join(below));
     let recorded = |path: &Path| assumed.as_deref().map_or_else(|| path.to_owned(), |assumed| other(path, &agent, assumed));
     let here = |path: &Path| assumed.as_deref().map_or_else(|| path.to_owned(), |assumed| other(path, assumed, &agent));
-    let mut survey =
-        survey(&Real, &directory, &recorded, &here, assumed.is_some()).map_err(|error| Failure::Operational(error.to_string()))?;
+    let bar = console.bar("{spinner} {pos} of {len} journals {wide_bar}");
+    let told = |read: u64, known: u64| {
+        bar.set_length(known);
+        bar.set_position(read);
+    };
+    let around = Around { recorded: &recorded, here: &here, is_copy: assumed.is_some(), told: &told };
+    let surveyed = survey(&Real, &directory, &around);
+    bar.finish_and_clear();
+    let mut survey = surveyed.map_err(|error| Failure::Operational(error.to_string()))?;
     if assumed.is_none() {
         let only = matches!(part, Some(Part::Directory { .. })).then_some(directory.as_path());
         survey.inspection = Some(inspect(&world, only));

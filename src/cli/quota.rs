@@ -24,7 +24,7 @@ pub struct Args {
 /// Prints the gauges.
 ///
 /// # Errors
-/// No agent directory can be named.
+/// No agent directory can be named, or nothing of it could be measured.
 pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let target = match &args.path {
         Some(path) => target(path),
@@ -40,6 +40,10 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         .collect();
     let answer = quota(&run.gauges, console.options.gjc, run.root);
     let exceeded = answer.measures.iter().flat_map(|measure| &measure.readings).any(|reading| reading.exceeded);
+    // Nothing was measured: an answer without a measure would look as if nothing were used.
+    if answer.measures.is_empty() && !unread.is_empty() {
+        return Err(Failure::Operational(unread.join("; ")));
+    }
     for unread in &unread {
         console.note(unread);
     }

@@ -241,6 +241,9 @@ pub struct Gauge {
     pub limit: u64,
     /// `bytes`, `entries`, `records`, …
     pub unit: &'static str,
+    /// How many more records of the size that comes next fit, where records are appended.
+    #[serde(rename = "appendsLeft", skip_serializing_if = "Option::is_none")]
+    pub appends_left: Option<u32>,
 }
 
 impl Gauge {

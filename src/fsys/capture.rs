@@ -1,7 +1,7 @@
 //! Reading a file so that what was read is one state of one object (spec 02 §4.5): the name is looked at before, the
 //! descriptor when opened and when read, the name again after. Whoever moved the file meanwhile is noticed.
 
-use super::{Error, File, Fs, Kind, Meta, Result, closing, errno_name, io_errno};
+use super::{Directory, Error, File, Fs, Kind, Meta, Result, closing, errno_name, io_errno};
 use rustix::io::Errno;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -74,7 +74,7 @@ impl Refusal {
 
 /// A regular file being read under watch.
 pub struct Watched<'a> {
-    fs: &'a dyn Fs,
+    by: By<'a>,
     path: PathBuf,
     file: Box<dyn File + 'a>,
     meta: Meta,
@@ -82,7 +82,26 @@ pub struct Watched<'a> {
     interrupted: u32,
 }
 
+/// How the name of a watched file is looked at again.
+enum By<'a> {
+    /// By its whole path.
+    Path(&'a dyn Fs),
+    /// By its name in a directory that stays open.
+    Name(&'a dyn Directory),
+}
+
 impl<'a> Watched<'a> {
+    /// Opens a regular file of a directory that was listed, and compares the open object with what the listing showed.
+    /// `path` is what it is called in messages.
+    pub fn open_listed(directory: &'a dyn Directory, path: PathBuf, listed: &Meta) -> std::result::Result<Self, Refusal> {
+        match listed.kind {
+            Kind::File => {}
+            Kind::Symlink => return Err(Error { op: "open", path, errno: Errno::LOOP }.into()),
+            other => return Err(Refusal::NotAFile(other)),
+        }
+        let file = directory.open(path.file_name().unwrap_or_default())?;
+        Self::compared(By::Name(directory), path, file, listed)
+    }
     /// Looks at the name, opens it, and compares the open object with what the name showed. A special file is never
     /// opened, a symlink never followed.
     pub fn open(fs: &'a dyn Fs, path: &Path) -> std::result::Result<Self, Refusal> {
@@ -93,8 +112,11 @@ impl<'a> Watched<'a> {
             other => return Err(Refusal::NotAFile(other)),
         }
         let file = fs.open(path)?;
+        Self::compared(By::Path(fs), path.to_owned(), file, &before)
+    }
+    fn compared(by: By<'a>, path: PathBuf, file: Box<dyn File + 'a>, before: &Meta) -> std::result::Result<Self, Refusal> {
         match file.stat() {
-            Ok(meta) if meta.same_state(&before) => Ok(Watched { fs, path: path.to_owned(), file, meta, interrupted: 0 }),
+            Ok(meta) if meta.same_state(before) => Ok(Watched { by, path, file, meta, interrupted: 0 }),
             Ok(meta) => closing(Ok(()), || file.close()).map_err(Refusal::from).and(Err(Refusal::Changed(before.drift(&meta)))),
             Err(first) => closing(Err(first), || file.close()).map_err(Refusal::from),
         }
@@ -111,7 +133,11 @@ impl<'a> Watched<'a> {
     pub fn finish(self) -> std::result::Result<Meta, Refusal> {
         let after = self.file.stat();
         let looked = match after {
-            Ok(after) => self.fs.lstat(&self.path).map(|name| (after, name)),
+            Ok(after) => match self.by {
+                By::Path(fs) => fs.lstat(&self.path),
+                By::Name(directory) => directory.lstat(self.path.file_name().unwrap_or_default()),
+            }
+            .map(|name| (after, name)),
             Err(e) => Err(e),
         };
         // A name that is gone is a change, not an error: the open object is still whole.

@@ -7,7 +7,7 @@
 
 use super::ground::Ground;
 use super::names::PREFIX;
-use super::stored::{self, Inventory};
+use super::stored::{self, Files, Inventory, Source};
 use super::{Refusal, Scope, SessionsRoot, State, Target};
 use crate::agent::budget::Exhausted;
 use crate::agent::layout::{INTERNAL, RECEIPTS, SessionsName, sessions_name};
@@ -18,6 +18,7 @@ use crate::agent::world::World;
 use crate::agent::{binding, binding::Binding};
 use crate::fsys::{self, Kind, Meta};
 use crate::json::Tape;
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -177,13 +178,13 @@ fn journals(world: &World<'_>, path: &Path, digest: &str, receipts: &Listing, fo
     let root = SessionsRoot::new(sessions.as_os_str().as_encoded_bytes())?;
     let here = |path: &Path| path.to_owned();
     let scope = Scope { digest, directory: path.as_os_str().as_encoded_bytes(), root: &root };
-    let ground = Ground { fs: world.fs, receipts, scope, here: &here, is_copy: world.is_copy };
-    let mut tape = Tape::default();
-    for files in &inventory.journals {
+    let opened = Source::open(world.fs, receipts);
+    let ground = Ground { fs: world.fs, receipts, opened: opened.as_deref(), scope, here: &here, is_copy: world.is_copy };
+    let one = |tape: &mut Tape, files: &Files<'_>| {
         if !files.names.has(State::Prepared) {
             return Err(Refusal::StateMissing.into());
         }
-        let held = ground.hold(files, &mut tape);
+        let held = ground.hold(files, tape);
         let journal = held.replayed.journal.map_err(|refused| match refused.fault {
             stored::Fault::Rule(refusal) => Fault::Rule(refusal),
             stored::Fault::Full(full) => Fault::Full(full),
@@ -193,7 +194,17 @@ fn journals(world: &World<'_>, path: &Path, digest: &str, receipts: &Listing, fo
         if journal.state() == State::OwnerRetired {
             held.proof?;
         }
-        found.push(Found { state: journal.state(), target: journal.prepared.target });
+        Ok(Found { state: journal.state(), target: journal.prepared.target })
+    };
+    // The first defect in order of keys is told, whoever met which first.
+    for sweep in inventory.journals.chunks(SWEEP) {
+        let judged: Vec<Result<Found, Fault>> = sweep.par_iter().map_init(Tape::default, one).collect();
+        for judged in judged {
+            found.push(judged?);
+        }
     }
     Ok(())
 }
+
+/// Journals that are read before what they gave is put away.
+const SWEEP: usize = 512;

@@ -1,12 +1,12 @@
 //! One scope's journals with everything they are held against: the transcript of each, and what stands of its owner.
 
 use super::journal::Current;
-use super::stored::{Fault, Files, Refused, Replayed, replay};
+use super::stored::{Fault, Files, Refused, Replayed, Source, replay};
 use super::{Journal, Key, Progress, Refusal, Scope, Target, attempt, present};
 use crate::agent::identity;
 use crate::agent::tombstone::Pending;
 use crate::agent::walk::Listing;
-use crate::fsys::Fs;
+use crate::fsys::{Directory, Fs};
 use crate::json::{JsString, Tape, Value, View};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -19,6 +19,8 @@ pub struct Ground<'a> {
     pub fs: &'a dyn Fs,
     /// The receipts directory.
     pub receipts: &'a Listing,
+    /// The same, held open, where many journals are read; see [`Source::open`].
+    pub opened: Option<&'a dyn Directory>,
     /// The scope as records spell it.
     pub scope: Scope<'a>,
     /// Where a path that records spell lies on this machine.
@@ -71,7 +73,8 @@ impl Ground<'_> {
     /// Reads one journal and holds it against the disk.
     pub fn hold(&self, files: &Files<'_>, tape: &mut Tape) -> Held {
         let mut absent = None;
-        let replayed = replay(self.fs, self.scope, &self.receipts.path, files, tape, |target| {
+        let source = Source { fs: self.fs, listing: self.receipts, opened: self.opened };
+        let replayed = replay(source, self.scope, files, tape, |target| {
             let current = self.current(target)?;
             absent = Some(current == Current::Absent);
             match current {

@@ -230,16 +230,20 @@ impl Receipt {
 
     /// Writes the canonical JSON text, without the LF.
     pub fn write<O: Out>(&self, out: &mut O) {
+        self.write_at(&self.progress, out);
+    }
+    /// The same receipt at another progress.
+    fn write_at<O: Out>(&self, progress: &Progress, out: &mut O) {
         object(out, |members| {
             members.number("schemaVersion", 1.0);
-            members.text("state", self.state().word());
+            members.text("state", progress.state().word());
             members.text("scope", &self.scope);
             members.text("transcriptPath", self.target.transcript_path.as_bytes());
             members.text("sessionId", self.target.session_id.as_bytes());
             members.text("cwd", self.target.cwd.as_bytes());
             members.with("transcriptIdentity", |out| self.target.identity.write(out));
             members.with(EVIDENCE, |out| self.evidence.write(out));
-            match &self.progress {
+            match progress {
                 Progress::Prepared => {}
                 Progress::ArtifactsRemoved => members.flag(ARTIFACTS_REMOVED, true),
                 Progress::OwnerPending { attempt, outcome } => {
@@ -293,7 +297,12 @@ impl Receipt {
     /// The length of the `owner_pending` receipt that would follow if the next attempt left the tree of `continuation` (or,
     /// without one, the whole evidenced tree) and ended with the shortest outcome; what comes is at least about this long.
     pub fn next_pending_length(&self) -> u64 {
-        let (attempt, continuation) = match &self.progress {
+        self.pending_length_after(&self.progress)
+    }
+
+    /// The same of the journal of this `prepared` receipt that stands at `newest`.
+    pub fn pending_length_after(&self, newest: &Progress) -> u64 {
+        let (attempt, continuation) = match newest {
             Progress::OwnerPending { attempt, outcome } => (attempt.saturating_add(1), outcome.continuation.clone()),
             _ => {
                 let root = crate::json::JsString::from_wtf8(removing_root(self));
@@ -301,8 +310,9 @@ impl Receipt {
             }
         };
         let outcome = Box::new(Retained { why: Why::CleanupPending, continuation, native: None });
-        let next = Receipt { progress: Progress::OwnerPending { attempt, outcome }, ..self.clone() };
-        next.measure()
+        let mut length = Length::default();
+        self.write_at(&Progress::OwnerPending { attempt, outcome }, &mut length);
+        length.0 + 1
     }
 }
 

@@ -313,3 +313,53 @@ impl Scanning<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fsys::Memory;
+
+    fn obstacles(fs: &Memory) -> Vec<(Obstacle, PathBuf)> {
+        let profile =
+            Profile { fs, agent: Some(Path::new("/a")), sessions: Path::new("/a/sessions"), uid: 1000, limits: Limits::default() };
+        scan(&profile, &mut |_| Ok(None)).obstacles
+    }
+    fn profile() -> Memory {
+        let fs = Memory::new();
+        fs.directory("/a/sessions");
+        for directory in ["/a", "/a/sessions"] {
+            fs.chmod(directory, 0o700);
+        }
+        fs
+    }
+
+    #[test]
+    fn a_recovery_directory_may_have_32_levels() {
+        let of = |levels: usize| {
+            let fs = profile();
+            fs.directory(format!("/a/sessions/{RECOVERY}{}", "/d".repeat(levels)));
+            obstacles(&fs)
+        };
+        assert_eq!(of(32), []);
+        assert_eq!(of(33), [(Obstacle::RecoveryTooDeep, "/a/sessions/.gjc-recovery".into())]);
+    }
+
+    /// Entries of the root, of each scope and one more for it, of roles, of staging and recovery are counted together.
+    #[test]
+    fn fifty_thousand_entries_are_counted_and_one_more_is_too_many() {
+        let of = |more: u64| {
+            let fs = profile();
+            let scope = format!("/a/sessions/-{}", "x");
+            fs.directory(&scope);
+            fs.chmod(&scope, 0o700);
+            fs.directory(format!("/a/sessions/{RECOVERY}/d"));
+            // The scope, the recovery directory, the one more of the scope, and what is in the recovery directory.
+            for number in 0..MAX_INSPECTED - 4 + more {
+                fs.file(format!("{scope}/{number}"), b"");
+            }
+            obstacles(&fs)
+        };
+        assert_eq!(of(0), []);
+        assert_eq!(of(1), [(Obstacle::TooMany, "/a/sessions".into())]);
+    }
+}

@@ -9,11 +9,10 @@ use super::budget::{self, History};
 use super::{Budget, Journal, Key, Name, Names, Refusal, Scope, State, Subject, Target, journal};
 use crate::agent::budget::Exhausted;
 use crate::agent::walk::{Listing, Object};
-use crate::fsys::{self, Fs, Kind, Watched};
+use crate::fsys::{self, Directory, Fs, Kind, Watched};
 use crate::json::Tape;
 use std::cell::{Cell, RefCell};
 use std::io::Read;
-use std::path::Path;
 
 /// The `gc-retirement-` entries of a receipts directory, by transcript.
 #[derive(Debug)]
@@ -131,12 +130,29 @@ pub struct Replayed {
     pub journal: Result<Journal, Refused>,
 }
 
-/// Reads and replays one journal of the receipts directory `directory`. `bind` compares the prepared target with what stands
-/// at the transcript's path now.
+/// A receipts directory from which receipts are read.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    /// The file system.
+    pub fs: &'a dyn Fs,
+    /// The directory as it was listed.
+    pub listing: &'a Listing,
+    /// The same directory, held open; none: every receipt is opened by its path.
+    pub opened: Option<&'a dyn Directory>,
+}
+
+impl Source<'_> {
+    /// Opens the directory of a listing, when it is still the one that was listed.
+    pub fn open<'f>(fs: &'f dyn Fs, listing: &Listing) -> Option<Box<dyn Directory + 'f>> {
+        let opened = fs.open_dir(&listing.path).ok()?;
+        opened.stat().is_ok_and(|meta| meta.object() == listing.meta.object()).then_some(opened)
+    }
+}
+
+/// Reads and replays one journal. `bind` compares the prepared target with what stands at the transcript's path now.
 pub fn replay(
-    fs: &dyn Fs,
+    source: Source<'_>,
     scope: Scope<'_>,
-    directory: &Path,
     files: &Files<'_>,
     tape: &mut Tape,
     bind: impl FnOnce(&Target) -> Result<(), Fault>,
@@ -149,7 +165,7 @@ pub fn replay(
         if object.meta.kind != Kind::File {
             return Err(Fault::Rule(Refusal::ContinuationCorrupt));
         }
-        receipt(fs, &directory.join(&object.name), &mut history.borrow_mut())
+        receipt(source, object, &mut history.borrow_mut())
     };
     let mut prepared = None;
     let bind = |target: &Target| {
@@ -163,20 +179,49 @@ pub fn replay(
 }
 
 /// One receipt through one descriptor.
-fn receipt(fs: &dyn Fs, path: &Path, history: &mut History) -> Result<Vec<u8>, Fault> {
-    let mut watched = Watched::open(fs, path).map_err(Fault::Unread)?;
+fn receipt(source: Source<'_>, object: &Object, history: &mut History) -> Result<Vec<u8>, Fault> {
+    let path = source.listing.path_of(object);
+    let watched = match source.opened {
+        Some(directory) => Watched::open_listed(directory, path, &object.meta),
+        None => Watched::open(source.fs, &path),
+    };
+    let mut watched = watched.map_err(Fault::Unread)?;
     let meta = watched.meta();
     if meta.nlink != 1 {
         return Err(Fault::Unread(fsys::Refusal::Links(meta.nlink)));
     }
     history.admit(meta.size).map_err(Fault::Full)?;
-    let mut bytes = Vec::with_capacity(usize::try_from(meta.size).unwrap_or_default());
-    let read = (&mut watched).take(meta.size + 1).read_to_end(&mut bytes);
-    let failed = read.err().map(|error| watched.read_error(&error));
-    // The first failure counts; one byte more than the descriptor promised is growth, which the second look shows.
+    // One byte more than the descriptor promised is growth, which the second look shows.
+    let promised = usize::try_from(meta.size).unwrap_or(usize::MAX - 1);
+    let mut bytes = vec![0; promised + 1];
+    let read = fill(&mut watched, &mut bytes);
+    let failed = read.as_ref().err().map(|error| watched.read_error(error));
+    // The first failure counts.
     match (failed, watched.finish()) {
         (Some(error), _) => Err(Fault::Unread(error.into())),
         (None, Err(refusal)) => Err(Fault::Unread(refusal)),
-        (None, Ok(_)) => Ok(bytes),
+        (None, Ok(_)) => {
+            bytes.truncate(read.unwrap_or_default());
+            Ok(bytes)
+        }
     }
+}
+
+/// Reads until the buffer is full, or the last read gave less than was asked: a regular file ends there.
+fn fill(file: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        let asked = buffer.len() - filled;
+        match file.read(&mut buffer[filled..]) {
+            Ok(got) => {
+                filled += got.min(asked);
+                if got == 0 || got < asked && filled + 1 == buffer.len() {
+                    break;
+                }
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
 }

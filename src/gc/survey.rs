@@ -4,8 +4,9 @@
 use super::budget::{MAX_ENTRIES, MAX_RECEIPT_BYTES};
 use super::ground::{Ground, Held};
 use super::inspector::Inspection;
-use super::stored::{Fault, Files, Inventory, Refused};
-use super::{Budget, Name, Progress, Scope, SessionsRoot, State, Why};
+use super::owners::{self, Owners};
+use super::stored::{Fault, Files, Inventory, Refused, Source};
+use super::{Budget, Evidence, Journal, Name, Progress, Refusal, Scope, SessionsRoot, State, Why};
 use crate::agent::binding;
 use crate::agent::identity::is_digest;
 use crate::agent::layout::{INTERNAL, RECEIPTS, SessionsName, sessions_name};
@@ -15,7 +16,10 @@ use crate::json::Tape;
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Name of this form.
 pub const SCHEMA: &str = "gjc-fsck/gc/1";
@@ -86,20 +90,32 @@ pub struct Row {
     pub appends_left: Option<u64>,
     /// gjc's token when it refuses the journal, or when what stands of the owner contradicts it; null: it reads it.
     pub refused: Option<String>,
+    /// gjc's token when it would not begin to remove the owner of a retirement that is prepared: what stands of it is not what
+    /// was prepared (§7.2, §7.3, §10). Null: it would, or nobody can say; no matter of the journal, which it reads.
+    pub not_begun: Option<String>,
 }
 
-/// Looks at one scope directory, or at every scope of a sessions root. The inspection is the caller's. `recorded` says how records spell a path of this
-/// machine, `here` where a path that records spell lies.
+/// How far a survey is: journals that were read, and journals that are known of.
+pub type Told<'a> = &'a (dyn Fn(u64, u64) + Sync);
+
+/// Where records of a scope lead, and who is told how far it is.
+#[derive(Clone, Copy)]
+pub struct Around<'a> {
+    /// How records spell a path of this machine.
+    pub recorded: &'a dyn Fn(&Path) -> PathBuf,
+    /// Where a path that records spell lies on this machine.
+    pub here: &'a (dyn Fn(&Path) -> PathBuf + Sync),
+    /// A copy from elsewhere.
+    pub is_copy: bool,
+    /// Who is told.
+    pub told: Told<'a>,
+}
+
+/// Looks at one scope directory, or at every scope of a sessions root. The inspection is the caller's.
 ///
 /// # Errors
 /// The directory itself cannot be read.
-pub fn survey(
-    fs: &dyn Fs,
-    directory: &Path,
-    recorded: &dyn Fn(&Path) -> PathBuf,
-    here: &(dyn Fn(&Path) -> PathBuf + Sync),
-    is_copy: bool,
-) -> Result<Survey, Error> {
+pub fn survey(fs: &dyn Fs, directory: &Path, around: &Around<'_>) -> Result<Survey, Error> {
     let is_scope = |name: &[u8]| sessions_name(name) == SessionsName::Scope;
     let scopes: Vec<PathBuf> = if directory.file_name().is_some_and(|name| is_scope(name.as_encoded_bytes())) {
         vec![directory.to_owned()]
@@ -111,6 +127,7 @@ pub fn survey(
     let root = show(directory.as_os_str());
     let mut survey =
         Survey { schema: SCHEMA, root, scopes: Vec::new(), looked_at: scopes.len() as u64, unread: Vec::new(), inspection: None };
+    let known = Known::default();
     for scope in scopes {
         let receipts = match walk::list(fs, &scope.join(INTERNAL).join(RECEIPTS), &Limits::default()) {
             Ok(receipts) => receipts,
@@ -120,19 +137,19 @@ pub fn survey(
                 continue;
             }
         };
-        survey.scopes.extend(journals(fs, &scope, &receipts, recorded, here, is_copy));
+        survey.scopes.extend(journals(fs, &scope, &receipts, around, &known));
     }
     Ok(survey)
 }
 
-fn journals(
-    fs: &dyn Fs,
-    directory: &Path,
-    receipts: &walk::Listing,
-    recorded: &dyn Fn(&Path) -> PathBuf,
-    here: &(dyn Fn(&Path) -> PathBuf + Sync),
-    is_copy: bool,
-) -> Option<ScopeJournals> {
+/// Journals read so far, and known of so far.
+#[derive(Default)]
+struct Known {
+    read: AtomicU64,
+    all: AtomicU64,
+}
+
+fn journals(fs: &dyn Fs, directory: &Path, receipts: &walk::Listing, around: &Around<'_>, known: &Known) -> Option<ScopeJournals> {
     let name = show(directory.file_name()?);
     let digest = name.strip_prefix("v2-").filter(|digest| is_digest(digest.as_bytes()))?;
     let mut found = ScopeJournals {
@@ -151,11 +168,18 @@ fn journals(
     };
     found.entries = inventory.entries.used;
     found.strays = inventory.nobody.iter().map(|object| show(&object.name)).collect();
-    let recorded = recorded(directory);
+    let Around { here, is_copy, told, .. } = *around;
+    let recorded = (around.recorded)(directory);
+    let all = known.all.fetch_add(inventory.journals.len() as u64, Ordering::Relaxed) + inventory.journals.len() as u64;
     let root = SessionsRoot::new(recorded.parent()?.as_os_str().as_encoded_bytes()).ok()?;
     let scope = Scope { digest, directory: recorded.as_os_str().as_encoded_bytes(), root: &root };
-    let ground = Ground { fs, receipts, scope, here, is_copy };
-    let rows = inventory.journals.par_iter().map_init(Tape::default, |tape, files| row(&ground, files, &inventory.entries, tape));
+    let opened = Source::open(fs, receipts);
+    let ground = Ground { fs, receipts, opened: opened.as_deref(), scope, here, is_copy };
+    let rows = inventory.journals.par_iter().map_init(Tape::default, |tape, files| {
+        let row = row(&ground, files, &inventory.entries, tape);
+        told(known.read.fetch_add(1, Ordering::Relaxed) + 1, all);
+        row
+    });
     found.journals = rows.collect();
     found.journals.sort_by(|a, b| (a.transcript.is_none(), &a.transcript, &a.key).cmp(&(b.transcript.is_none(), &b.transcript, &b.key)));
     Some(found)
@@ -180,6 +204,7 @@ fn row(ground: &Ground<'_>, files: &Files<'_>, entries: &Budget, tape: &mut Tape
         next_bytes: None,
         appends_left: None,
         refused: None,
+        not_begun: None,
     };
     match &replayed.journal {
         Ok(journal) => {
@@ -190,15 +215,31 @@ fn row(ground: &Ground<'_>, files: &Files<'_>, entries: &Budget, tape: &mut Tape
                 }
             }
             if journal.state() != State::OwnerRetired {
-                let next = journal.newest_receipt().next_pending_length();
+                let next = journal.prepared.pending_length_after(&journal.newest);
                 row.next_bytes = Some(next);
                 row.appends_left = Some(if next > MAX_RECEIPT_BYTES { 0 } else { replayed.history.appends_left(next, entries) });
             }
             row.refused = proof.err().map(|refusal| refusal.token().to_owned());
+            row.not_begun = not_begun(ground, journal).map(|refusal| refusal.token().to_owned());
         }
         Err(Refused { fault, .. }) => row.refused = Some(token(fault)),
     }
     row
+}
+
+/// What planning would say of the owner of a retirement that removed nothing of it yet: a fresh capture equals the evidence.
+fn not_begun(ground: &Ground<'_>, journal: &Journal) -> Option<Refusal> {
+    if ground.is_copy || !matches!(journal.newest, Progress::Prepared | Progress::ArtifactsRemoved) {
+        return None;
+    }
+    let Evidence { locator, session_id, .. } = &journal.prepared.evidence;
+    let owners = (ground.here)(Path::new(OsStr::from_bytes(&ground.scope.root.owner(&locator.owner_id).owners)));
+    match (Owners { fs: ground.fs, path: &owners, is_copy: false }).evidence(locator, session_id.as_js()) {
+        Ok(now) if now == journal.prepared.evidence => None,
+        Ok(_) => Some(Refusal::EvidenceMismatch),
+        Err(owners::Fault::Rule(refusal)) => Some(refusal),
+        Err(owners::Fault::Unread(_) | owners::Fault::Uncaptured(_)) => None,
+    }
 }
 
 /// gjc's word for a fault.

@@ -529,7 +529,7 @@ mod tests {
 
     #[test]
     fn a_gauge_without_limit_or_above_it_does_not_break() {
-        let gauge = |used, limit| Gauge { name: "x", path: "".into(), used, limit, unit: "bytes" };
+        let gauge = |used, limit| Gauge { name: "x", path: "".into(), used, limit, unit: "bytes", appends_left: None };
         assert_eq!(gauge(5, 0).percent(), 0);
         assert_eq!(gauge(u64::MAX, 1).percent(), u64::MAX);
     }

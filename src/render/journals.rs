@@ -122,6 +122,9 @@ fn journal(row: &Row, palette: &Palette, width: usize, out: &mut String) {
     if let Some(token) = &row.refused {
         line("refused", &palette.severity(Severity::Error, &plain(token)));
     }
+    if let Some(token) = &row.not_begun {
+        line("owner", &palette.aside(&format!("gjc would not begin to remove it: {}", plain(token))));
+    }
 }
 
 /// What the inspector would answer, and which scopes are refused beside the one that it names.
@@ -164,6 +167,7 @@ fn code_of(message: &str) -> Option<&str> {
 fn next(survey: &Survey, palette: &Palette, width: usize, out: &mut String) {
     let rows = || survey.scopes.iter().flat_map(|scope| &scope.journals);
     let mut tokens: BTreeSet<&str> = rows().filter_map(|row| row.refused.as_deref()).collect();
+    tokens.extend(rows().filter_map(|row| row.not_begun.as_deref()).filter_map(code_of));
     tokens.extend(survey.scopes.iter().filter(|scope| scope.full).map(|_| FULL));
     tokens.extend(survey.scopes.iter().filter(|scope| !scope.strays.is_empty()).map(|_| CORRUPT));
     tokens.extend(survey.inspection.iter().filter_map(|inspection| inspection.answer.message()).filter_map(code_of));
@@ -258,6 +262,7 @@ mod tests {
             next_bytes: Some(6_000),
             appends_left: Some(49_999),
             refused: None,
+            not_begun: None,
         }
     }
     fn refused_by_the_inspector() -> Inspection {
@@ -286,7 +291,13 @@ mod tests {
             ..row("artifacts_removed")
         };
         let retired = Row { next_bytes: None, appends_left: None, ..row("owner_retired") };
-        let tight = Row { bytes: 500 << 20, next_bytes: Some(64 << 20), appends_left: Some(0), ..row("prepared") };
+        let tight = Row {
+            not_begun: Some("task_artifact_owner_missing".into()),
+            bytes: 500 << 20,
+            next_bytes: Some(64 << 20),
+            appends_left: Some(0),
+            ..row("prepared")
+        };
         let scope = |scope: &str, journals| ScopeJournals {
             scope: format!("v2-{scope}"),
             workspace: Some("/home/ana/dev/app".into()),

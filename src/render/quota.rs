@@ -82,6 +82,13 @@ fn line(measure: &Readings, reading: &Reading, palette: &Palette, width: usize, 
         format!("{} left", amount(reading.headroom, measure.unit))
     };
     let _ = writeln!(out, "  {cells} {:>3} %  {}, {left}", reading.percent, amount(reading.used, measure.unit));
+    if let Some(appends) = reading.appends_left {
+        let text = match appends {
+            0 => palette.aside("the next receipt does not fit"),
+            appends => format!("{} of the next size", count(appends.into(), "more receipt fits", "more receipts fit")),
+        };
+        let _ = writeln!(out, "  {}", wrap(&text, 2, width));
+    }
     let _ = writeln!(out, "  {}", palette.faint(&wrap(&plain(&reading.path), 2, width)));
 }
 
@@ -92,13 +99,14 @@ pub fn concise(quota: &Quota) -> String {
         for reading in &measure.readings {
             let _ = writeln!(
                 out,
-                "{}: {}[{} %] {} of {} {}",
+                "{}: {}[{} %] {} of {} {}{}",
                 plain(&reading.path),
                 measure.name,
                 reading.percent,
                 reading.used,
                 measure.limit,
-                measure.unit
+                measure.unit,
+                reading.appends_left.map_or(String::new(), |appends| format!(", {appends} appends left"))
             );
         }
     }
@@ -109,7 +117,7 @@ pub fn concise(quota: &Quota) -> String {
 mod tests {
     use super::*;
     use crate::check::quota::{RETIREMENT_ENTRIES, SCOPE_BYTES, TRANSCRIPT_BYTES};
-    use crate::finding::Release;
+    use crate::finding::{Gauge, Release};
     use crate::report::quota::quota;
 
     fn page(width: usize) -> String {
@@ -117,7 +125,10 @@ mod tests {
         let gauges = [
             TRANSCRIPT_BYTES.gauge(format!("{scope}/a.jsonl").into(), 12_345),
             TRANSCRIPT_BYTES.gauge(format!("{scope}/b.jsonl").into(), 678),
-            RETIREMENT_ENTRIES.gauge(format!("{scope}/.gjc-managed-session-internal/receipts").into(), 45_002),
+            Gauge {
+                appends_left: Some(4_998),
+                ..RETIREMENT_ENTRIES.gauge(format!("{scope}/.gjc-managed-session-internal/receipts").into(), 45_002)
+            },
             SCOPE_BYTES.gauge(scope.into(), 600 << 20),
         ];
         text(&quota(&gauges, Release::default(), "agent".into()), Layout { colour: false, width, quiet: false })

@@ -60,6 +60,10 @@ pub struct Reading {
     pub near: bool,
     /// More than the limit.
     pub exceeded: bool,
+    /// How many more records of the size that comes next fit, where records are appended: of a scope, for the journal with
+    /// the least room.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub appends_left: Option<u32>,
 }
 
 /// Arranges gauges by measure.
@@ -86,6 +90,7 @@ fn reading(measure: &Measure, gauge: &Gauge) -> Reading {
         headroom: gauge.limit.saturating_sub(gauge.used),
         near: measure.is_near(gauge.used),
         exceeded: gauge.used > gauge.limit,
+        appends_left: gauge.appends_left,
     }
 }
 

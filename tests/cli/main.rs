@@ -260,3 +260,25 @@ fn an_interrupted_run_exits_32() {
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(32));
 }
+
+/// Where there is nothing of gjc, every command that looks for it says so alike.
+#[test]
+fn a_folder_without_sessions_is_an_operational_error_to_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    for command in ["check", "quota", "gc", "list"] {
+        let output = run(&[command, path]);
+        assert_eq!(status(&output), 8, "{command}: {}", err(&output));
+    }
+    assert_eq!(status(&run(&["check", "corpus/v5"])) & 8, 0, "near miss: a folder of transcripts");
+}
+
+/// An answer without a measure would look as if nothing were used.
+#[test]
+fn quota_of_what_is_not_there_is_no_empty_answer() {
+    for format in ["human", "concise", "json"] {
+        let output = run(&["quota", "nosuch", "--format", format]);
+        assert_eq!((status(&output), output.stdout.len()), (8, 0), "{format}");
+        assert!(err(&output).contains("nosuch"), "{}", err(&output));
+    }
+}

@@ -55,7 +55,7 @@ fn full_report() -> report::Report {
         assumed_root: Some("/elsewhere".into()),
         checked_for: CheckedFor { uid: Some(0), reason: Some(UserReason::OwnerOfAgentDirectory) },
         findings: findings.collect(),
-        gauges: vec![Gauge { name: "scope_bytes", path: "sessions/v2-x".into(), used: 1, limit: 2, unit: "bytes" }],
+        gauges: vec![Gauge { name: "scope_bytes", path: "sessions/v2-x".into(), used: 1, limit: 2, unit: "bytes", appends_left: Some(3) }],
         outcomes: vec![Outcome {
             path: Arc::from("sessions/a.jsonl"),
             id: None,

@@ -68,7 +68,14 @@ fn report() -> Report {
             &message,
         ));
     }
-    let gauge = |path: &str, used| Gauge { name: "transcript_bytes", path: path.into(), used, limit: 134_217_728, unit: "bytes" };
+    let gauge = |path: &str, used| Gauge {
+        name: "transcript_bytes",
+        path: path.into(),
+        used,
+        limit: 134_217_728,
+        unit: "bytes",
+        appends_left: None,
+    };
     let outcome = |path: &str, id: &str, version, answer: &'static str| Outcome {
         path: Arc::from(path),
         id: Some(id.into()),

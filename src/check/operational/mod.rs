@@ -51,13 +51,12 @@ pub fn special(site: &Site<'_>, path: &Path, kind: Kind, sink: &mut dyn Sink) {
 /// Names that are not UTF-8, and special files that no other area claims (`claimed`).
 pub fn names(site: &Site<'_>, listing: &Listing, claimed: impl Fn(&Object) -> bool, sink: &mut dyn Sink) {
     for object in &listing.objects {
-        let path = listing.path_of(object);
         if std::str::from_utf8(object.bytes()).is_err() {
             let message = format!("The name `{}` is not valid UTF-8.", show(&object.name));
-            sink.push(Finding::new(&codes::NAME_NOT_UTF8, site.place(&path), message));
+            sink.push(Finding::new(&codes::NAME_NOT_UTF8, site.place(&listing.path_of(object)), message));
         }
         if object.meta.kind.is_special() && !claimed(object) {
-            special(site, &path, object.meta.kind, sink);
+            special(site, &listing.path_of(object), object.meta.kind, sink);
         }
     }
 }

@@ -202,7 +202,13 @@ impl<'a> Audit<'a, '_> {
                 self.open(named, transcript, true);
             }
         }
-        for journal in facts.journals.iter().filter(|journal| stands(&journal.named)) {
+        // That nothing is left of an owner is no news to a journal, and there may be fifty thousand of those.
+        let all_gone = facts.owners.is_none() && self.site.fs.present(self.owners.path).is_ok_and(|there| !there);
+        let is_gone = |named: &Named| match facts.owners {
+            Some(seen) => seen.listing.is_complete() && seen.listing.get(&named.locator.owner_id).is_none(),
+            None => all_gone,
+        };
+        for journal in facts.journals.iter().filter(|journal| stands(&journal.named) && !is_gone(&journal.named)) {
             self.open(&journal.named, &journal.receipt, false);
         }
     }
@@ -224,7 +230,6 @@ impl<'a> Audit<'a, '_> {
         let root = self.owners.root(owner);
         let manifest = root.join(MANIFEST);
         let (code, path, message) = match refusal {
-            // That nothing is left of an owner is no news to a journal.
             Refusal::OwnerMissing if !is_transcript => return,
             Refusal::OwnerMissing => {
                 let removed = self.site.fs.lstat(&self.owners.path.join(format!("{owner}.removing"))).is_ok();

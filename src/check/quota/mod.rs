@@ -34,7 +34,7 @@ pub struct Measure {
 impl Measure {
     /// A reading of it at a path as findings name it.
     pub fn gauge(&self, path: Arc<str>, used: u64) -> Gauge {
-        Gauge { name: self.name, path, used, limit: self.limit, unit: self.unit }
+        Gauge { name: self.name, path, used, limit: self.limit, unit: self.unit, appends_left: None }
     }
     /// True from the amount on at which there is a warning.
     pub const fn is_near(&self, used: u64) -> bool {

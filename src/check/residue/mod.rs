@@ -15,6 +15,7 @@ use crate::fsys::host::{Liveness, Signal};
 use crate::fsys::{Bound, Errno, Kind, Meta};
 use crate::gc::owner::MANIFEST;
 use crate::json::View;
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -50,7 +51,8 @@ pub fn directory(site: &Site<'_>, listing: &Listing, place: Place, completed: &B
     let mut scrubbed = Scrubbed::default();
     let mut foreign = 0;
     for object in &listing.objects {
-        let path = listing.path_of(object);
+        // Most names need no explanation: neither is their path.
+        let path = LazyCell::new(|| listing.path_of(object));
         let push = |code: &'static Code, message: String, sink: &mut dyn Sink| sink.push(Finding::new(code, site.place(&path), message));
         let age = site.now_ns - object.meta.mtime_ns;
         match residue::parse(object.bytes()) {

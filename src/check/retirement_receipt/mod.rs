@@ -17,7 +17,7 @@ use crate::finding::{Code, Difference, Finding, Gauge, Sink};
 use crate::fsys::Kind;
 use crate::gc::budget::{History, INVENTORY_AT_RISK, MAX_ENTRIES, MAX_HISTORY_BYTES, MAX_RECEIPT_BYTES};
 use crate::gc::ground::{Ground, Held};
-use crate::gc::stored::{Fault, Files, Inventory, Refused};
+use crate::gc::stored::{Fault, Files, Inventory, Refused, Source};
 use crate::gc::{Budget, Journal, Progress, Refusal, Scope, SessionsRoot, State, Why};
 use crate::json::Tape;
 use rayon::prelude::*;
@@ -103,7 +103,7 @@ fn scope(site: &Site<'_>, receipts: &Listing, journals: &mut Vec<Journalled>, si
             return;
         }
     };
-    sink.gauge(gauge(inventory.entries.used));
+    let entries = gauge(inventory.entries.used);
     if inventory.entries.percent() >= 90 {
         let message = format!(
             "{} of {MAX_ENTRIES} retirement receipts of this scope are used, by all its sessions together.",
@@ -121,48 +121,66 @@ fn scope(site: &Site<'_>, receipts: &Listing, journals: &mut Vec<Journalled>, si
     let recorded = (site.recorded(directory), site.recorded(sessions));
     let Ok(root) = SessionsRoot::new(recorded.1.as_os_str().as_encoded_bytes()) else { return };
     let here = |path: &Path| site.here(path);
+    let opened = Source::open(site.fs, receipts);
     let ground = Ground {
         fs: site.fs,
         receipts,
+        opened: opened.as_deref(),
         scope: Scope { digest, directory: recorded.0.as_os_str().as_encoded_bytes(), root: &root },
         here: &here,
         is_copy: site.assumed_root.is_some(),
     };
     let audit = Audit { site, ground, receipts, entries: inventory.entries };
     let mut told = Folded::new(sink, site.place(&receipts.path), "more receipts of this scope");
-    let mut largest: [Option<(u64, PathBuf)>; 2] = [None, None];
+    let mut largest: [Option<(u64, PathBuf, Option<u32>)>; 2] = [None, None];
+    let mut tightest: Option<u32> = None;
     for sweep in inventory.journals.chunks(SWEEP) {
-        let judged: Vec<Judged> = sweep.par_iter().map_init(Tape::default, |tape, files| audit.judge(files, tape)).collect();
-        for (files, Judged { findings, owner }) in sweep.iter().zip(judged) {
+        // Of the two codes that every unfinished journal may have nothing is made once they are only counted.
+        let counted = COMMON.map(|code| told.is_full(code));
+        let judged: Vec<Judged> = sweep.par_iter().map_init(Tape::default, |tape, files| audit.judge(files, counted, tape)).collect();
+        for (files, Judged { findings, counted, owner, appends }) in sweep.iter().zip(judged) {
             journals.extend(owner);
+            counted.into_iter().zip(COMMON).filter(|(one, _)| *one).for_each(|(_, code)| told.count(code));
+            tightest = tightest.into_iter().chain(appends).min();
             findings.into_iter().for_each(|finding| told.push(finding));
             let file = files.objects.iter().max_by_key(|object| object.meta.size);
             for (place, used) in largest.iter_mut().zip([file.map_or(0, |object| object.meta.size), files.bytes()]) {
-                if place.as_ref().is_none_or(|(most, _)| used > *most) {
-                    *place = file.map(|object| (used, receipts.path_of(object)));
+                if place.as_ref().is_none_or(|(most, ..)| used > *most) {
+                    *place = file.map(|object| (used, receipts.path_of(object), appends));
                 }
             }
         }
     }
     told.finish();
+    // Of the scope: how often the journal with the least room can go on. Of a history: how often it can itself.
+    sink.gauge(Gauge { appends_left: tightest, ..entries });
     let [file, history] = largest;
-    for (largest, measure) in [(file, &LARGEST_RETIREMENT_RECEIPT), (history, &LARGEST_RETIREMENT_HISTORY)] {
-        if let Some((used, at)) = largest {
-            sink.gauge(measure.gauge(site.name(&at), used));
-        }
+    if let Some((used, at, _)) = file {
+        sink.gauge(LARGEST_RETIREMENT_RECEIPT.gauge(site.name(&at), used));
+    }
+    if let Some((used, at, appends_left)) = history {
+        sink.gauge(Gauge { appends_left, ..LARGEST_RETIREMENT_HISTORY.gauge(site.name(&at), used) });
     }
 }
+
+/// Codes that every journal of a scope may have.
+const COMMON: [&Code; 2] = [&codes::GC_RETIREMENT_PENDING, &codes::GC_RECEIPT_ORPHAN_TRANSCRIPT_MISSING];
 
 /// What one journal gave.
 struct Judged {
     findings: Vec<Finding>,
+    /// Which of [`COMMON`] it has without a finding.
+    counted: [bool; 2],
     owner: Option<Journalled>,
+    /// How many receipts more fit; none when the journal is at its end, or refused.
+    appends: Option<u32>,
 }
 
 impl Audit<'_> {
     /// What one journal gives.
-    fn judge(&self, files: &Files<'_>, tape: &mut Tape) -> Judged {
+    fn judge(&self, files: &Files<'_>, only_counted: [bool; 2], tape: &mut Tape) -> Judged {
         let site = self.site;
+        let mut counted = [false; 2];
         let mut findings: Vec<Finding> = Vec::new();
         let mut push = |code: &'static Code, path: &Path, message: String| findings.push(Finding::new(code, site.place(path), message));
         let Held { replayed, absent, proof } = self.ground.hold(files, tape);
@@ -173,12 +191,15 @@ impl Audit<'_> {
             receipt: files.file(State::Prepared).map_or_else(|| self.receipts.path.clone(), |object| self.receipts.path_of(object)),
             begun,
         });
-        let transcript = replayed.target.as_ref().map(|target| target.transcript_path.to_string());
-        let about = transcript.as_deref().map_or_else(|| "an unknown transcript".to_owned(), |path| format!("`{}`", name_of(path)));
+        let about = || {
+            let transcript = replayed.target.as_ref().map(|target| target.transcript_path.to_string());
+            transcript.as_deref().map_or_else(|| "an unknown transcript".to_owned(), |path| format!("`{}`", name_of(path)))
+        };
+        let mut appends = None;
         match &replayed.journal {
             Ok(journal) => {
-                self.stands(files, journal, proof, absent == Some(true), &about, &mut push);
-                self.room(files, journal, &replayed.history, &about, &mut push);
+                counted = self.stands(files, journal, proof, absent == Some(true), only_counted, &about, &mut push);
+                appends = self.room(files, journal, &replayed.history, &about, &mut push);
             }
             Err(Refused { fault, at }) => {
                 let path =
@@ -188,15 +209,18 @@ impl Audit<'_> {
                     Fault::Rule(Refusal::ContinuationCorrupt) if names_are_told => {}
                     Fault::Rule(refusal) => {
                         if let Some(code) = super::code(refusal.token()) {
-                            push(code, &path, refused(*refusal, files, *at, &about));
+                            push(code, &path, refused(*refusal, files, *at, &about()));
                         }
                     }
                     Fault::Full(full) => push(
                         &quota::MANAGED_GC_JOURNAL_CAPACITY_EXCEEDED,
                         &path,
                         format!(
-                            "The journal of {about} needs {} {}; gjc reads {}. Nothing of it is damaged by that.",
-                            full.asked, full.counts, full.limit
+                            "The journal of {} needs {} {}; gjc reads {}. Nothing of it is damaged by that.",
+                            about(),
+                            full.asked,
+                            full.counts,
+                            full.limit
                         ),
                     ),
                     Fault::Unread(refusal) => record::unread(site, &path, refusal.clone(), &mut Several(&mut findings)),
@@ -204,7 +228,7 @@ impl Audit<'_> {
                 }
             }
         }
-        Judged { findings, owner }
+        Judged { findings, counted, owner, appends }
     }
 
     /// Names that poison the journal, and entries that are no files. True when there are some.
@@ -233,18 +257,19 @@ impl Audit<'_> {
         some
     }
 
-    /// What a sound journal says, held against the disk.
+    /// What a sound journal says, held against the disk. Answers which of [`COMMON`] it has of those that are only counted.
+    #[expect(clippy::too_many_arguments, reason = "the journal, what stands beside it, and how it is told")]
     fn stands(
         &self,
         files: &Files<'_>,
         journal: &Journal,
         proof: Result<(), Refusal>,
         absent: bool,
-        about: &str,
+        only_counted: [bool; 2],
+        about: &dyn Fn() -> String,
         push: &mut impl FnMut(&'static Code, &Path, String),
-    ) {
+    ) -> [bool; 2] {
         let path = |state| files.file(state).map_or_else(|| self.receipts.path.clone(), |object| self.receipts.path_of(object));
-        let newest = path(journal.state());
         for state in &journal.not_canonical {
             let message = "The receipt says what it should, in other bytes than gjc writes.".to_owned();
             push(&codes::GC_RECEIPT_NOT_CANONICAL, &path(*state), message);
@@ -252,10 +277,19 @@ impl Audit<'_> {
         if let Err(refusal) = proof
             && let Some(code) = super::code(refusal.token())
         {
-            push(code, &newest, refused(refusal, files, Some(journal.state()), about));
+            push(code, &path(journal.state()), refused(refusal, files, Some(journal.state()), &about()));
         }
+        if journal.state() == State::OwnerRetired {
+            return [false; 2];
+        }
+        let [pending, orphan] = only_counted;
+        let counted = [pending, orphan && absent];
+        if pending && (orphan || !absent) {
+            return counted;
+        }
+        let (newest, about) = (path(journal.state()), about());
         let how = match &journal.newest {
-            Progress::OwnerRetired => return,
+            Progress::OwnerRetired => return counted,
             Progress::Prepared => "nothing was removed yet".to_owned(),
             Progress::ArtifactsRemoved => "its own artifacts are gone, its owner was not yet asked for".to_owned(),
             Progress::OwnerPending { attempt, outcome } => match &outcome.why {
@@ -264,42 +298,49 @@ impl Audit<'_> {
             },
         };
         let message = format!("The retirement of {about} stands at `{}`: {how}.", journal.state().word());
-        push(&codes::GC_RETIREMENT_PENDING, &newest, message);
-        if absent {
+        if !pending {
+            push(&codes::GC_RETIREMENT_PENDING, &newest, message);
+        }
+        if absent && !orphan {
             let message = format!("The transcript {about} is gone and its retirement stands at `{}`.", journal.state().word());
             push(&codes::GC_RECEIPT_ORPHAN_TRANSCRIPT_MISSING, &newest, message);
         }
+        counted
     }
 
-    /// Whether the next receipt of a sound journal fits.
+    /// Whether the next receipt of a sound journal fits, and how many do.
     fn room(
         &self,
         files: &Files<'_>,
         journal: &Journal,
         history: &History,
-        about: &str,
+        about: &dyn Fn() -> String,
         push: &mut impl FnMut(&'static Code, &Path, String),
-    ) {
+    ) -> Option<u32> {
         if journal.state() == State::OwnerRetired {
-            return;
+            return None;
         }
-        let newest = files.file(journal.state()).map_or_else(|| self.receipts.path.clone(), |object| self.receipts.path_of(object));
-        let next = journal.newest_receipt().next_pending_length();
+        let newest = || files.file(journal.state()).map_or_else(|| self.receipts.path.clone(), |object| self.receipts.path_of(object));
+        let next = journal.prepared.pending_length_after(&journal.newest);
         if next > MAX_RECEIPT_BYTES {
-            let message = format!("The next receipt of {about} would have {next} bytes; gjc writes at most {MAX_RECEIPT_BYTES}.");
-            push(&quota::MANAGED_GC_RECEIPT_CAPACITY_EXCEEDED, &newest, message);
-            return;
+            let message = format!("The next receipt of {} would have {next} bytes; gjc writes at most {MAX_RECEIPT_BYTES}.", about());
+            push(&quota::MANAGED_GC_RECEIPT_CAPACITY_EXCEEDED, &newest(), message);
+            return Some(0);
         }
         let left = history.appends_left(next, &self.entries);
         let near = left < 3 || history.bytes.percent() >= 90 || history.files.percent() >= 90;
         // That the scope is nearly full is said once, at its directory.
         if near && self.entries.percent() < 90 {
             let message = format!(
-                "The history of {about} holds {} of {MAX_HISTORY_BYTES} bytes in {} receipts; {left} more of {next} bytes fit.",
-                history.bytes.used, history.files.used
+                "The history of {} holds {} of {MAX_HISTORY_BYTES} bytes in {} receipts; {left} more of {next} bytes fit.",
+                about(),
+                history.bytes.used,
+                history.files.used
             );
-            push(&quota::GC_RECEIPT_QUOTA_NEAR, &newest, message);
+            push(&quota::GC_RECEIPT_QUOTA_NEAR, &newest(), message);
         }
+        // At most the entries that are left of 50,000.
+        Some(u32::try_from(left).unwrap_or(u32::MAX))
     }
 }
 

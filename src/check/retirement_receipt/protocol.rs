@@ -64,10 +64,9 @@ fn roles(site: &Site<'_>, internal: &Listing, sink: &mut dyn Sink) {
 
 /// One entry of a role.
 fn entry(site: &Site<'_>, role: &Listing, object: &Object, told: &BTreeSet<String>, sink: &mut dyn Sink) {
-    let path = role.path_of(object);
     if memchr::memmem::find(object.bytes(), b".jsonl").is_some() {
         let message = "The name is that of a transcript, or of something beside one.";
-        sink.push(Finding::new(&codes::MANAGED_GC_PROTOCOL_ENTRY_INVALID, site.place(&path), message));
+        sink.push(Finding::new(&codes::MANAGED_GC_PROTOCOL_ENTRY_INVALID, site.place(&role.path_of(object)), message));
         return;
     }
     // A retirement receipt that is no file is told with its journal.
@@ -81,7 +80,9 @@ fn entry(site: &Site<'_>, role: &Listing, object: &Object, told: &BTreeSet<Strin
         Some(Violation::Mode(mode)) => Some(format!("has mode {mode:04o} and not 0600")),
         _ => None,
     };
-    if let Some(wrong) = wrong.filter(|_| !told.contains(&*site.name(&path))) {
+    let Some(wrong) = wrong else { return };
+    let path = role.path_of(object);
+    if !told.contains(&*site.name(&path)) {
         sink.push(Finding::new(&codes::MANAGED_GC_PROTOCOL_FILE_INVALID, site.place(&path), format!("The entry {wrong}.")));
     }
 }

@@ -10,8 +10,9 @@ use crate::agent::layout::{self, BINDING, INTERNAL, PROTOCOL, RECOVERY};
 use crate::agent::residue;
 use crate::agent::security::{AclState, AclViolation, ListViolation, Need, Violation, judge_acl, violations};
 use crate::agent::walk::{Listing, Object, Scope, show};
-use crate::finding::{Code, Finding, Place, Sink};
+use crate::finding::{Code, Collected, Finding, Place, Sink};
 use crate::fsys::{Acl, Kind, Meta};
+use crate::shares;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -67,25 +68,23 @@ pub fn scope_directory(site: &Site<'_>, path: &Path, meta: &Meta, sink: &mut dyn
 pub fn inside_scope(site: &Site<'_>, scope: &Scope, sink: &mut dyn Sink) {
     let directory = &scope.directory;
     let siblings = Siblings::of(directory);
-    for object in &directory.objects {
-        match Role::of(object) {
-            Role::Binding => owner_only(site, directory, object, Need::File, sink),
-            Role::Transcript => {
-                if object.meta.kind == Kind::Symlink {
-                    link(site, directory, object, sink);
-                }
-                hard_links(site, directory, &siblings, object, &codes::HARD_LINKED_TRANSCRIPT, sink);
-                owner_only(site, directory, object, Need::File, sink);
+    each(directory, sink, |object, sink| match Role::of(object) {
+        Role::Binding => owner_only(site, directory, object, Need::File, sink),
+        Role::Transcript => {
+            if object.meta.kind == Kind::Symlink {
+                link(site, directory, object, sink);
             }
-            Role::ReplacementReceipt => {
-                hard_links(site, directory, &siblings, object, &codes::HARD_LINKED_PROTOCOL_FILE, sink);
-                owner_only(site, directory, object, Need::File, sink);
-            }
-            Role::Internal => protocol_directory(site, directory, object, sink),
-            Role::Recovery => recovery(site, directory, object, sink),
-            Role::Other => plain_directory(site, directory, object, sink),
+            hard_links(site, directory, &siblings, object, &codes::HARD_LINKED_TRANSCRIPT, sink);
+            owner_only(site, directory, object, Need::File, sink);
         }
-    }
+        Role::ReplacementReceipt => {
+            hard_links(site, directory, &siblings, object, &codes::HARD_LINKED_PROTOCOL_FILE, sink);
+            owner_only(site, directory, object, Need::File, sink);
+        }
+        Role::Internal => protocol_directory(site, directory, object, sink),
+        Role::Recovery => recovery(site, directory, object, sink),
+        Role::Other => plain_directory(site, directory, object, sink),
+    });
     if let Some(internal) = &scope.internal {
         for object in &internal.objects {
             if PROTOCOL.iter().any(|name| object.name == *name) {
@@ -97,7 +96,7 @@ pub fn inside_scope(site: &Site<'_>, scope: &Scope, sink: &mut dyn Sink) {
     }
     for listing in [&scope.locks, &scope.receipts, &scope.tombstones].into_iter().flatten() {
         let siblings = Siblings::of(listing);
-        for object in &listing.objects {
+        each(listing, sink, |object, sink| {
             match object.meta.kind {
                 Kind::Symlink => link(site, listing, object, sink),
                 Kind::Directory => plain_directory(site, listing, object, sink),
@@ -105,7 +104,20 @@ pub fn inside_scope(site: &Site<'_>, scope: &Scope, sink: &mut dyn Sink) {
             }
             hard_links(site, listing, &siblings, object, &codes::HARD_LINKED_PROTOCOL_FILE, sink);
             owner_only(site, listing, object, Need::File, sink);
-        }
+        });
+    }
+}
+
+/// Judges every object of a directory: each is asked for its ACL, so a large directory is shared among all threads. What is
+/// found comes in order of the names.
+fn each(listing: &Listing, sink: &mut dyn Sink, judge: impl Fn(&Object, &mut dyn Sink) + Sync) {
+    let found = shares::of(&listing.objects, |objects| {
+        let mut found = Collected::default();
+        objects.iter().for_each(|object| judge(object, &mut found));
+        found
+    });
+    for finding in found.into_iter().flat_map(|found| found.findings) {
+        sink.push(finding);
     }
 }
 

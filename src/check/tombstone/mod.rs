@@ -225,7 +225,7 @@ impl Owners<'_> {
         let Some(receipts) = &self.scope.receipts else { return false };
         let here = |path: &Path| site.here(path);
         let scope = gc::Scope { digest: self.digest, directory: recorded.as_os_str().as_encoded_bytes(), root: &root };
-        let ground = Ground { fs: site.fs, receipts, scope, here: &here, is_copy: site.assumed_root.is_some() };
+        let ground = Ground { fs: site.fs, receipts, opened: None, scope, here: &here, is_copy: site.assumed_root.is_some() };
         ground.completes(&history.target.path, pending.last(), record, &mut Tape::default()).unwrap_or(true)
     }
 }

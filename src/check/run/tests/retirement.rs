@@ -516,7 +516,39 @@ fn gc_receipt_quota_near_of_a_cleanup_replay() {
 
 fn surveyed(journal: &Retirement) -> crate::gc::survey::Survey {
     let same = |path: &Path| path.to_owned();
-    crate::gc::survey::survey(&journal.tree.fs, Path::new("/a/sessions"), &same, &same, false).unwrap()
+    let told = Mutex::new(Vec::new());
+    let tell = |read: u64, known: u64| told.lock().unwrap().push((read, known));
+    let around = crate::gc::survey::Around { recorded: &same, here: &same, is_copy: false, told: &tell };
+    let survey = crate::gc::survey::survey(&journal.tree.fs, Path::new("/a/sessions"), &around).unwrap();
+    let journals = survey.scopes.iter().map(|scope| scope.journals.len() as u64).sum::<u64>();
+    assert_eq!(told.lock().unwrap().last().copied().unwrap_or_default(), (journals, journals), "how far it is was told");
+    survey
+}
+
+/// A retirement that removed nothing yet begins with a fresh capture of the owner: `gc` says what gjc would say to that.
+#[test]
+fn the_owner_is_still_what_was_prepared() {
+    let begun = |change: &dyn Fn(&Retirement)| {
+        let journal = Retirement::new().with(0);
+        change(&journal);
+        let row = surveyed(&journal).scopes[0].journals[0].clone();
+        assert_eq!(row.refused, None, "it is no matter of the journal");
+        row.not_begun
+    };
+    let token = |token: &str| Some(token.to_owned());
+    assert_eq!(begun(&|_| ()), None);
+    let another = |journal: &Retirement| journal.tree.fs.file(format!("{}/1.bash.log", owner()), b"more");
+    assert_eq!(begun(&another), token("task_artifact_owner_continuation_evidence_mismatch"));
+    assert_eq!(begun(&|journal| journal.tree.fs.remove(owner())), token("task_artifact_owner_missing"));
+    let publishing = |journal: &Retirement| {
+        journal.tree.fs.file(format!("{}/.x.00000000-0000-4000-8000-000000000000.staging", owner()), b"");
+    };
+    assert_eq!(begun(&publishing), token("task_artifact_owner_writer_not_quiescent"));
+    let pending = Retirement::new().with(1);
+    another(&pending);
+    let row = &surveyed(&pending).scopes[0].journals[0];
+    assert_eq!(row.not_begun, None, "near miss: an attempt was made, which has rules of its own");
+    assert_eq!(row.refused.as_deref(), Some("task_artifact_owner_retained_tree_mismatch"));
 }
 
 #[test]
