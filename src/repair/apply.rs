@@ -20,7 +20,7 @@ use crate::agent::record::TranscriptIdentity;
 use crate::agent::security::Need;
 use crate::agent::world::{Scope, World};
 use crate::agent::{binding, identity};
-use crate::fsys::{Acl, Bound, Errno, NO_ATTRIBUTE, Watched, capture};
+use crate::fsys::{Acl, Errno, NO_ATTRIBUTE, Watched};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::io::Read;
@@ -289,7 +289,8 @@ impl<'g> Writer<'g> {
         }
         if !decided.plan.copied_already {
             self.consent(held, &source)?;
-            self.transcript(&source_path, &before, &destination, held)?;
+            // 12.
+            self.copy(&source_path, &destination, before.size, &before.sha256, held).map_err(|why| why.refused(&destination))?;
         }
         let copy = self.inspect(&before, &source, &destination, &manifest)?;
         // 16.
@@ -419,13 +420,8 @@ impl<'g> Writer<'g> {
             }
             let ManifestEntry::File { size, sha256, .. } = entry else { continue };
             let (from, to) = (below(&survey.root, entry), below(root, entry));
-            let captured = capture(fs, &from, Bound::AtMost(artifacts::MAX_FILE_BYTES))
-                .map_err(|why| Refused::new("source_changed", format!("the artifact {why}")).at(&from))?;
-            if captured.bytes.len() as u64 != *size || hex(&Sha256::digest(&captured.bytes)) != *sha256 {
-                return Err(Refused::new("source_changed", "the artifact is not what the manifest says").at(&from));
-            }
-            match self.store.publish_bytes(&to, &captured.bytes) {
-                Ok(_) | Err(NotPublished::Taken) => {}
+            match self.copy(&from, &to, *size, sha256, held) {
+                Ok(()) | Err(NotPublished::Taken) => {}
                 Err(NotPublished::Failed(refused)) => return Err(refused),
             }
             let copy = artifacts::hash(fs, &to).map_err(|why| Refused::new("durability_failed", format!("the copy {why}")).at(&to))?;
@@ -443,11 +439,14 @@ impl<'g> Writer<'g> {
         self.store.sync_parent(root)
     }
 
-    /// Step 12: the transcript, streamed, and its name only when all bytes are those of the source.
-    fn transcript(&self, from: &Path, identity: &TranscriptIdentity, to: &Path, held: &mut Held<'_>) -> Result<(), Refused> {
-        let changed = |why: String| Refused::new("source_changed", format!("the transcript {why}")).at(from);
+    /// Copies one file, streaming; it gets its name only when all bytes are those that were planned.
+    fn copy(&self, from: &Path, to: &Path, size: u64, sha256: &str, held: &mut Held<'_>) -> Result<(), NotPublished> {
+        let changed = |why: String| Refused::new("source_changed", format!("the file {why}")).at(from);
         let staged = self.store.stage(|file| {
             let mut watched = Watched::open(self.ground.fs, from).map_err(|why| changed(why.to_string()))?;
+            if watched.meta().nlink != 1 || watched.meta().size != size {
+                return Err(changed("is not what was planned: another size, or a second name".to_owned()));
+            }
             let mut hash = Sha256::new();
             let mut block = vec![0; 1 << 20];
             loop {
@@ -464,13 +463,11 @@ impl<'g> Writer<'g> {
                 held.consent()?;
             }
             watched.finish().map_err(|why| changed(why.to_string()))?;
-            if hex(&hash.finalize()) != identity.sha256 {
-                return Err(changed("changed while it was copied".to_owned()));
-            }
-            Ok(())
-        })?;
-        let published = self.store.publish(&staged, to).map_err(|why| why.refused(to));
-        close_after(published.map(|_| ()), staged.file)
+            if hex(&hash.finalize()) == sha256 { Ok(()) } else { Err(changed("has other bytes than were planned".to_owned())) }
+        });
+        let staged = staged.map_err(NotPublished::Failed)?;
+        let published = self.store.publish(&staged, to);
+        close_after(Ok(()), staged.file).map_err(NotPublished::Failed).and(published.map(|_| ()))
     }
 
     /// Step 14: the copy is the session, and its artifact tree is the manifest.

@@ -228,3 +228,231 @@ fn is_of(file: &dyn WriteFile, record: &Lock) -> Result<bool, Refused> {
     let found = parse(bytes.get(..read).unwrap_or_default());
     Ok(found.is_some_and(|found| found.attempt_id == record.attempt_id && found.released != Some(true)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::identity::{Identity, Platform};
+    use crate::fsys::host::{Nowhere, Observation, Signal};
+    use crate::fsys::{Change, Fs, Inject, Memory, Phase};
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    const OPERATION: &str = "5e55104f5e55104f5e55104f5e55104f5e55104f5e55104f5e55104f5e55104f";
+
+    /// A clock that runs when somebody waits.
+    struct Clock(AtomicU64);
+    impl Outside for Clock {
+        fn now_ms(&self) -> u64 {
+            self.0.load(Ordering::SeqCst)
+        }
+        fn uuid(&self) -> String {
+            super::super::outside::uuid_of(9)
+        }
+        fn wait(&self, ms: u64) {
+            self.0.fetch_add(ms, Ordering::SeqCst);
+        }
+        fn pid(&self) -> u32 {
+            7
+        }
+        fn process_start_id(&self) -> &str {
+            "531d736f-57d1-489b-82eb-97c9d64a8e26"
+        }
+    }
+    /// Nothing runs here.
+    struct Empty;
+    impl Liveness for Empty {
+        fn boot_id(&self) -> Option<String> {
+            Some("boot".into())
+        }
+        fn host(&self) -> Option<String> {
+            None
+        }
+        fn signal(&self, _: f64) -> Signal {
+            Signal::NoSuchProcess
+        }
+        fn observe(&self, _: u32) -> Observation {
+            Observation::Absent
+        }
+    }
+
+    fn clock() -> Clock {
+        Clock(AtomicU64::new(1_800_000_000_000))
+    }
+    fn scope() -> Scope {
+        Scope {
+            identity: Identity { platform: Platform::Posix, canonical_path: "/w".into() },
+            lexical_cwd: "/w".into(),
+            agent_dir: "/a".into(),
+            sessions_root: "/a/sessions".into(),
+            directory: "/s".into(),
+        }
+    }
+    fn tree() -> Memory {
+        let fs = Memory::new();
+        fs.directory("/s/.gjc-recovery");
+        fs.directory(scope().protocol(layout::LOCKS));
+        fs
+    }
+    fn path() -> PathBuf {
+        scope().protocol(layout::LOCKS).join(format!("{OPERATION}.lock"))
+    }
+    fn store(fs: &dyn Change) -> Store<'_> {
+        Store::new(fs, Path::new("/s"), 1000, 7)
+    }
+    fn record(fs: &Memory) -> Lock {
+        parse(&fs.content(path()).unwrap()).unwrap()
+    }
+    fn take<'a>(store: &'a Store<'a>, clock: &'a Clock) -> Result<Held<'a>, Refused> {
+        acquire(store, &scope(), OPERATION, 1000, &Empty, clock)
+    }
+
+    #[test]
+    fn a_lock_is_held_then_released_with_the_same_length() {
+        let (fs, clock) = (tree(), clock());
+        let store = store(&fs);
+        let mut held = take(&store, &clock).unwrap();
+        let taken = fs.content(path()).unwrap();
+        let lock = record(&fs);
+        assert_eq!((lock.pid, lock.released, lock.lease_expires_at - lock.created_at), (7.0, None, 60_000.0));
+        assert_eq!(fs.lstat(&path()).unwrap().mode, 0o600);
+        clock.wait(5);
+        held.release().unwrap();
+        let released = record(&fs);
+        assert_eq!((released.released, released.lease_expires_at), (Some(true), lock.created_at + 5.0));
+        assert_eq!(fs.content(path()).unwrap().len(), taken.len());
+        assert_eq!(fs.content(path()).unwrap(), released.encode(), "a released record has gjc's exact bytes");
+    }
+    #[test]
+    fn a_second_release_does_nothing() {
+        let (fs, clock) = (tree(), clock());
+        let store = store(&fs);
+        let mut held = take(&store, &clock).unwrap();
+        held.release().unwrap();
+        let before = fs.snapshot();
+        held.release().unwrap();
+        assert_eq!(fs.snapshot(), before);
+        assert_eq!(held.consent().unwrap_err().code, "migration_busy");
+    }
+    #[test]
+    fn a_successor_is_never_written_to() {
+        let (fs, clock) = (tree(), clock());
+        let store = store(&fs);
+        let mut held = take(&store, &clock).unwrap();
+        // Somebody else's lock has the name now, and even carries the same attempt.
+        let bytes = fs.content(path()).unwrap();
+        fs.rename(path(), "/s/away");
+        fs.file(path(), &bytes);
+        let before = fs.snapshot();
+        assert_eq!(held.consent().unwrap_err().code, "migration_busy");
+        assert_eq!(held.release().unwrap_err().code, "migration_busy");
+        assert_eq!(fs.snapshot(), before);
+    }
+    #[test]
+    fn a_record_of_another_attempt_is_not_released() {
+        let (fs, clock) = (tree(), clock());
+        let store = store(&fs);
+        let mut held = take(&store, &clock).unwrap();
+        let other = Lock { attempt_id: "other".into(), ..record(&fs) };
+        fs.truncate(path(), 0);
+        fs.append(path(), &other.encode());
+        assert_eq!(held.consent().unwrap_err().code, "migration_busy");
+        assert_eq!(held.release().unwrap_err().code, "migration_busy");
+        assert_eq!(record(&fs), other);
+    }
+    #[test]
+    fn a_descriptor_that_fails_is_replaced_by_the_same_file_only() {
+        for insecure in [false, true] {
+            let (fs, clock) = (tree(), clock());
+            let broken = AtomicU64::new(0);
+            let inject = Inject::changing(&fs, |call| {
+                let breaks = call.op == "write" && call.phase == Phase::Before && broken.load(Ordering::SeqCst) == 1;
+                (breaks && broken.fetch_add(1, Ordering::SeqCst) == 1).then_some(Errno::BADF)
+            });
+            let store = store(&inject);
+            let mut held = take(&store, &clock).unwrap();
+            broken.store(1, Ordering::SeqCst);
+            if insecure {
+                fs.chmod(path(), 0o644);
+            }
+            let answer = held.release().map_err(|refused| refused.code);
+            assert_eq!(answer, if insecure { Err("migration_busy") } else { Ok(()) });
+            assert_eq!(record(&fs).released, if insecure { None } else { Some(true) });
+        }
+    }
+    #[test]
+    fn an_old_heartbeat_is_renewed_in_place() {
+        let (fs, clock) = (tree(), clock());
+        let store = store(&fs);
+        let mut held = take(&store, &clock).unwrap();
+        let (before, first) = (fs.lstat(&path()).unwrap(), record(&fs));
+        clock.wait(HEARTBEAT_MS - 1);
+        held.consent().unwrap();
+        assert_eq!(record(&fs), first);
+        clock.wait(1);
+        held.consent().unwrap();
+        let renewed = record(&fs);
+        assert_eq!(renewed.lease_expires_at - first.lease_expires_at, 10_000.0);
+        assert_eq!((renewed.created_at, renewed.attempt_id), (first.created_at, first.attempt_id));
+        assert_eq!(fs.lstat(&path()).unwrap().object(), before.object());
+    }
+    #[test]
+    fn who_holds_it_is_waited_for_five_seconds() {
+        let (fs, clock) = (tree(), clock());
+        let lock = |change: fn(&mut Lock)| {
+            let mut lock = Lock {
+                attempt_id: "theirs".into(),
+                pid: 1.0,
+                boot_id: Some(Value::string("boot")),
+                process_start_id: "p".into(),
+                created_at: 1.0,
+                heartbeat_at: 1.0,
+                lease_expires_at: clock.now_ms() as f64 + 1e9,
+                released: None,
+            };
+            change(&mut lock);
+            lock.encode()
+        };
+        let runs = lock(|_| {});
+        let expired = lock(|lock| lock.lease_expires_at = 1.0);
+        for (bytes, host, code) in [
+            (runs, &Empty as &dyn Liveness, Some("migration_busy")),
+            (expired.clone(), &Nowhere, Some("migration_busy")),
+            (b"".to_vec(), &Empty, Some("migration_busy")),
+            (expired, &Empty, None),
+            (lock(|lock| lock.released = Some(true)), &Nowhere, None),
+        ] {
+            fs.remove(path());
+            fs.file(path(), &bytes);
+            let (store, began) = (store(&fs), clock.now_ms());
+            let answer = acquire(&store, &scope(), OPERATION, 1000, host, &clock);
+            assert_eq!(answer.as_ref().err().map(|refused| refused.code), code, "{}", String::from_utf8_lossy(&bytes));
+            assert_eq!(clock.now_ms() - began, if code.is_some() { PATIENCE_MS } else { 0 });
+            if code.is_some() {
+                assert_eq!(fs.content(path()).unwrap(), bytes);
+            }
+        }
+        // What was taken over is kept, with its content.
+        assert_eq!(fs.list(Path::new("/s/.gjc-recovery")).unwrap().len(), 2);
+    }
+    #[test]
+    fn no_crash_leaves_a_torn_lock() {
+        let (fs, clock) = (tree(), clock());
+        fs.settle();
+        let check = |what: &str| {
+            for crash in fs.crashes() {
+                let bytes = crash.left.content(path());
+                assert!(bytes.is_none_or(|bytes| parse(&bytes).is_some()), "{what}: {}", crash.what);
+            }
+        };
+        let inject = Inject::changing(&fs, |call| {
+            check(call.op);
+            None
+        });
+        let store = store(&inject);
+        let mut held = take(&store, &clock).unwrap();
+        clock.wait(HEARTBEAT_MS);
+        held.consent().unwrap();
+        held.release().unwrap();
+        check("released");
+    }
+}

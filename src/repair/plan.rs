@@ -27,7 +27,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The form of a plan file.
-pub const SCHEMA: &str = "gjc-fsck repair plan 1";
+pub const SCHEMA: &str = "gjc-fsck/plan/1";
 
 /// Larger files are no plans.
 pub const LIMIT: u64 = 1 << 30;

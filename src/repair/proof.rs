@@ -14,7 +14,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The form of a proof file.
-pub const SCHEMA: &str = "gjc-fsck repair proof 1";
+pub const SCHEMA: &str = "gjc-fsck/proof/1";
 /// Larger files are no proofs.
 pub const LIMIT: u64 = 64 << 20;
 

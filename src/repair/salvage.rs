@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::io::{self, Read};
 
 /// The form of a salvage proof.
-pub const SCHEMA: &str = "gjc-fsck salvage proof 1";
+pub const SCHEMA: &str = "gjc-fsck/salvage-proof/1";
 
 /// What was carried over and what was not: together every byte of the source, once.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]

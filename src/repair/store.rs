@@ -10,7 +10,7 @@
 use super::{Refused, failed};
 use crate::agent::layout;
 use crate::agent::security::{self, Need};
-use crate::fsys::{Change, Errno, Error, Kind, Meta, WriteFile, closing};
+use crate::fsys::{Change, Errno, Error, Kind, Meta, WriteFile};
 use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 
@@ -269,6 +269,113 @@ impl NotPublished {
 /// # Errors
 /// The first failure, or that of closing.
 pub fn close_after<T>(outcome: Result<T, Refused>, file: Box<dyn WriteFile + '_>) -> Result<T, Refused> {
-    let closed = closing(Ok(()), || file.close()).map_err(|e| failed(&e));
+    let closed = file.close().map_err(|e| failed(&e));
     outcome.and_then(|value| closed.map(|()| value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fsys::{Fs, Inject, Memory, Phase};
+
+    fn tree() -> Memory {
+        let fs = Memory::new();
+        fs.directory("/s/.gjc-recovery");
+        fs
+    }
+    fn store(fs: &dyn Change) -> Store<'_> {
+        Store::new(fs, Path::new("/s"), 1000, 7)
+    }
+    fn names(fs: &Memory, path: &str) -> Vec<String> {
+        fs.list(Path::new(path)).unwrap().into_iter().map(|entry| entry.name.to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn a_published_file_is_owner_only_and_leaves_nothing_beside_it() {
+        let fs = tree();
+        store(&fs).publish_bytes(Path::new("/s/f"), b"abc").unwrap();
+        assert_eq!((fs.content("/s/f").unwrap(), fs.lstat(Path::new("/s/f")).unwrap().mode), (b"abc".to_vec(), 0o600));
+        assert!(names(&fs, "/s/.gjc-recovery").is_empty());
+    }
+    #[test]
+    fn nothing_is_replaced() {
+        let fs = tree();
+        fs.file("/s/f", b"old");
+        fs.symlink("/s/l", "nowhere");
+        fs.directory("/s/d");
+        for name in ["f", "l", "d"] {
+            let answer = store(&fs).publish_bytes(&Path::new("/s").join(name), b"new");
+            assert_eq!(answer, Err(NotPublished::Taken), "{name}");
+        }
+        assert_eq!(fs.content("/s/f").unwrap(), b"old");
+        assert!(names(&fs, "/s/.gjc-recovery").is_empty());
+    }
+    #[test]
+    fn where_the_system_cannot_rename_without_replacing_nothing_is_published() {
+        let fs = tree();
+        let inject = Inject::changing(&fs, |call| (call.op == "rename" && call.phase == Phase::Before).then_some(Errno::INVAL));
+        let refused = store(&inject).publish_bytes(Path::new("/s/f"), b"x").unwrap_err().refused(Path::new("/s/f"));
+        assert_eq!(refused.code, "atomic_unavailable");
+        assert!(fs.content("/s/f").is_none() && names(&fs, "/s/.gjc-recovery").is_empty());
+    }
+    #[test]
+    fn spare_names_of_an_earlier_process_are_stepped_over() {
+        let fs = tree();
+        fs.file("/s/.gjc-recovery/.gjc-managed-replace-7-0", b"evidence");
+        fs.file("/s/.gjc-recovery/.gjc-managed-remove-7-2", b"evidence");
+        let store = store(&fs);
+        let meta = store.publish_bytes(Path::new("/s/f"), b"x").unwrap();
+        let aside = store.set_aside(Path::new("/s/f"), &meta).unwrap();
+        assert_eq!(aside, Path::new("/s/.gjc-recovery/.gjc-managed-remove-7-3"));
+        assert_eq!(fs.content("/s/.gjc-recovery/.gjc-managed-remove-7-2").unwrap(), b"evidence");
+        assert_eq!(fs.content("/s/.gjc-recovery/.gjc-managed-replace-7-0").unwrap(), b"evidence");
+    }
+    #[test]
+    fn an_object_that_was_swapped_keeps_its_name() {
+        let fs = tree();
+        fs.file("/s/f", b"looked at");
+        let meta = fs.lstat(Path::new("/s/f")).unwrap();
+        fs.remove("/s/f");
+        fs.file("/s/f", b"successor");
+        let refused = store(&fs).set_aside(Path::new("/s/f"), &meta).unwrap_err();
+        assert_eq!(refused.code, "source_changed");
+        assert_eq!(fs.content("/s/f").unwrap(), b"successor");
+    }
+    #[test]
+    fn only_what_this_attempt_made_and_nobody_changed_is_taken_back() {
+        let fs = tree();
+        fs.file("/s/.gjc-managed-old", b"a name is no authority");
+        let store = store(&fs);
+        store.publish_bytes(Path::new("/s/kept"), b"x").unwrap();
+        store.keep();
+        store.directory(Path::new("/s/d")).unwrap();
+        store.publish_bytes(Path::new("/s/d/f"), b"x").unwrap();
+        assert_eq!(store.roll_back(), Vec::<PathBuf>::new());
+        assert_eq!(names(&fs, "/s"), [".gjc-managed-old", ".gjc-recovery", "kept"]);
+        assert!(names(&fs, "/s/.gjc-recovery").is_empty());
+        assert_eq!(store.roll_back(), Vec::<PathBuf>::new(), "a second time there is nothing");
+    }
+    #[test]
+    fn what_somebody_changed_stays_and_ends_the_rollback() {
+        let fs = tree();
+        let store = store(&fs);
+        store.publish_bytes(Path::new("/s/first"), b"x").unwrap();
+        store.publish_bytes(Path::new("/s/second"), b"x").unwrap();
+        fs.append("/s/second", b"more");
+        assert_eq!(store.roll_back(), [PathBuf::from("/s/first"), PathBuf::from("/s/second")]);
+        assert_eq!(names(&fs, "/s"), [".gjc-recovery", "first", "second"]);
+        // A directory that others put something into stays too.
+        store.directory(Path::new("/s/d")).unwrap();
+        fs.file("/s/d/theirs", b"x");
+        assert_eq!(store.roll_back(), [PathBuf::from("/s/d")]);
+        assert!(fs.content("/s/d/theirs").is_some());
+    }
+    #[test]
+    fn a_directory_that_is_there_must_be_owner_only() {
+        let fs = tree();
+        fs.directory("/s/d");
+        fs.chmod("/s/d", 0o755);
+        assert_eq!(store(&fs).directory(Path::new("/s/d")).unwrap_err().detail, "mode_mismatch");
+        assert_eq!(fs.lstat(Path::new("/s/d")).unwrap().mode, 0o755);
+    }
 }

@@ -8,7 +8,7 @@ use gjc_fsck::agent::lock::{LEASE_MS, Lock};
 use gjc_fsck::agent::predict;
 use gjc_fsck::corpus::clean;
 use gjc_fsck::finding::Release;
-use gjc_fsck::fsys::{Inject, Phase, Real};
+use gjc_fsck::fsys::{Inject, Memory, Phase, Real};
 use gjc_fsck::repair::apply::repair;
 use gjc_fsck::repair::plan::{Wanted, Wish};
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// Before every operation of one repair a second one runs from beginning to end: one of them copies the session, never both;
+/// Before every third operation of one repair a second one runs from beginning to end: one of them copies the session, never both;
 /// while the first holds the lock the second answers `migration_busy`.
 #[test]
 fn of_two_repairs_at_once_one_copies() {
@@ -31,7 +31,7 @@ fn of_two_repairs_at_once_one_copies() {
         inject.operations()
     };
     let (mut busy, mut first, mut second) = (0, 0, 0);
-    for at in 0..operations {
+    for at in (0..operations).step_by(3) {
         let memory = (scene.build)();
         let other = Mutex::new(None);
         let inject = Inject::changing(&memory, |call| {
@@ -54,8 +54,56 @@ fn of_two_repairs_at_once_one_copies() {
         run(&memory, NOW + LEASE_MS + 1, 13);
         assert_eq!(shape(&memory), shape(&end), "{what}: {own:#?}\n{other:#?}");
     }
-    println!("{operations} moments: {busy} busy, {first} copied by the first, {second} by the second");
+    println!("{} moments: {busy} busy, {first} copied by the first, {second} by the second", operations.div_ceil(3));
     assert!(busy > 50 && first > 50 && second > 5, "{busy} {first} {second}");
+}
+
+/// Before every seventh operation of a repair somebody changes the source: the copy that stands afterwards is one of the states that the
+/// source had as a whole, and what is left alone leaves nothing behind under its own name.
+#[test]
+fn a_source_that_changes_is_never_copied_half() {
+    type Change = fn(&Memory);
+    let transcript = || PathBuf::from(format!("{LEGACY}/{}", clean::name("s1")));
+    let changes: [(&str, Change); 3] = [
+        ("the transcript grows", |fs| fs.append(format!("{LEGACY}/{}", clean::name("s1")), clean::label("more").as_bytes())),
+        ("an artifact grows", |fs| fs.append(format!("{LEGACY}/2026-01-01T00-00-00-000Z_s1/sub/1.read.md"), b"more")),
+        ("an artifact appears", |fs| fs.file(format!("{LEGACY}/2026-01-01T00-00-00-000Z_s1/new"), b"new")),
+    ];
+    let scene = SCENES.iter().find(|scene| scene.name == "with artifacts").unwrap();
+    let mut refused = std::collections::BTreeMap::<String, usize>::new();
+    for (what, change) in changes {
+        for at in (0..).step_by(7) {
+            let memory = (scene.build)();
+            let old = memory.content(transcript()).unwrap();
+            let inject = Inject::changing(&memory, |call| {
+                if call.phase == Phase::Before && call.number == at {
+                    change(&memory);
+                }
+                None
+            });
+            let (_, applied) = run(&inject, NOW, 12);
+            let operations = inject.operations();
+            drop(inject);
+            let copy = memory.content(PathBuf::from(super::scenes::scope()).join(clean::name("s1")));
+            for refusal in applied.refusals() {
+                *refused.entry(refusal.code.clone()).or_default() += 1;
+            }
+            match copy {
+                Some(copy) => {
+                    assert_eq!(applied.copied(), 1, "{what} before operation {at}: a copy of a refused session stays {applied:#?}");
+                    assert!(copy == old || Some(copy) == memory.content(transcript()), "{what} before operation {at}");
+                }
+                None => assert_eq!(applied.copied(), 0, "{what} before operation {at}"),
+            }
+            if at >= operations {
+                break;
+            }
+        }
+    }
+    println!("refused {refused:?}");
+    // `durability_failed` where only the receipt's last matching sees it, as gjc answers there.
+    assert_eq!(refused.keys().collect::<Vec<_>>(), ["durability_failed", "source_changed"]);
+    assert!(refused["source_changed"] > 100, "{refused:?}");
 }
 
 #[test]

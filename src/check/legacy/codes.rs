@@ -39,7 +39,7 @@ pub static LEGACY_UNMIGRATED: Code = Code {
     verdict: "listed; opening it for writing migrates it",
     summary: "A session still lies in the old layout.",
     gjc: "It is listed. Opening it for writing copies it into the new layout; the old file stays.",
-    help: "Nothing needs to be done. It migrates when you open it.",
+    help: "Nothing needs to be done. It migrates when you open it; `gjc-fsck repair` shows and does the same for all such sessions, with a proof.",
     section: "02 §7.1",
     ..AREA
 };

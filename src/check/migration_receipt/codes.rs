@@ -49,7 +49,7 @@ pub static MANAGED_GC_PROTOCOL_MIGRATION_INCOMPLETE: Code = Code {
     verdict: "opening the legacy session finishes or rolls back (but see the next code); inspector refuses (0.17)",
     summary: "A migration was interrupted and left its working receipts.",
     gjc: "Opening the old session finishes it or rolls it back. Until then 0.17's inspector refuses.",
-    help: "Open the old session once with gjc. If the artifacts were already moved, see `migration_prepared_stale`.",
+    help: "With gjc stopped, `gjc-fsck repair` says what it would finish, `gjc-fsck repair --apply` finishes it. (Opening the old session with gjc does too, unless the artifacts were already moved: see `migration_prepared_stale`.)",
     section: "02 §6.7, §9.8",
     ..AREA
 };
@@ -61,7 +61,7 @@ pub static MIGRATION_PREPARED_STALE: Code = Code {
     verdict: "opening the legacy session: `durability_failed` now and always",
     summary: "An interrupted migration can never finish: its receipt no longer describes the artifact directory.",
     gjc: "Opening the old session fails with `durability_failed`, now and on every later attempt.",
-    help: "Nothing is lost. With gjc stopped and a backup made: if `.gjc-migrate-…-artifacts` exists, rename it back to the session's artifact directory; then move the named `.prepared.json` out of `receipts/` and open the session.",
+    help: "Nothing is lost. With gjc stopped, `gjc-fsck repair --apply` puts artifacts back that were moved away, keeps the named receipt in `.gjc-recovery`, and migrates the session anew.",
     section: "02a.1",
     ..AREA
 };
@@ -86,7 +86,7 @@ pub static MIGRATION_ARTIFACTS_DETACHED: Code = Code {
     verdict: "the session lacks its artifacts; reopening puts them back and then fails for ever (`migration_prepared_stale`); without receipt and with an artifact directory: `destination_conflict`",
     summary: "The artifacts of a session were set aside by an interrupted migration.",
     gjc: "The session lacks its artifacts. Reopening puts them back and then fails for ever (`migration_prepared_stale`); without a receipt, beside a new artifact directory, it answers `destination_conflict`.",
-    help: "Keep the directory. With gjc stopped and a backup made, rename it back to the session's artifact directory if that name is free, and move the left `.prepared.json` out of `receipts/`.",
+    help: "Keep the directory. With gjc stopped, `gjc-fsck repair --apply` puts it back where a receipt proves whose it is. Without a receipt, and with a backup made, rename it back to the session's artifact directory if that name is free.",
     section: "02 §6.4, §6.7; 02a.1, 02a.19",
     ..AREA
 };
