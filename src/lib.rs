@@ -13,8 +13,9 @@
 //! | [`gc`] | retirement receipts, owners, quotas |
 //! | [`session`] | the reference session manager |
 //! | [`check`] | one room per area of codes: declares them and pushes findings |
-//! | [`repair`], [`corpus`] | the copy-retain migration; conformance cases |
+//! | [`repair`] | the copy-retain migration |
 //! | [`report`] | overrides, order, counts, fingerprints |
+//! | [`corpus`] | conformance cases: what they judge is what a user sees, hence behind `report` |
 //! | [`render`] | human, concise, json, and the forms of CI systems |
 //! | [`schemas`] | the published JSON Schemas, and how a record compares with one |
 //! | [`cli`] | one file per command, thin |

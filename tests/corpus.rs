@@ -93,19 +93,7 @@ fn with_any_one_code_switched_off_a_case_fails() {
 }
 
 /// Codes that no case shows yet.
-const WAITING: [&str; 11] = [
-    "config_unknown_key",
-    "baseline_entry_stale",
-    "exchange_placeholder_not_empty",
-    "managed_gc_receipt_capacity_exceeded",
-    "breadcrumb_malformed",
-    "breadcrumb_dangling",
-    "breadcrumb_mismatch",
-    "history_corrupt",
-    "history_schema",
-    "history_fts_out_of_sync",
-    "history_migration_interrupted",
-];
+const WAITING: [&str; 0] = [];
 
 #[test]
 fn every_code_has_a_trigger_and_a_near_miss() {
@@ -143,6 +131,26 @@ fn the_cases_of_the_field_say_what_its_table_says() {
         said.sort();
         rows.sort();
         assert_eq!(said, rows, "{name}");
+    }
+}
+
+/// The classes of damage of the field are shown: every code that its page names has a case.
+#[test]
+fn every_class_of_damage_of_the_field_has_its_cases() {
+    let page = std::fs::read_to_string(root().join("field/README.md")).unwrap();
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| ") && line.contains('`')).collect();
+    assert_eq!(rows.len(), 16);
+    for code in rows.iter().flat_map(|row| row.split('`').skip(1).step_by(2)) {
+        assert!(cases().any(|seen| seen.case.code.as_deref() == Some(code)), "{code}");
+    }
+}
+
+/// All five versions, with a valid or tolerated rule beside the faults.
+#[test]
+fn every_version_has_cases_of_rules() {
+    for version in 1..=5 {
+        let of_version = |seen: &&Seen| seen.folder.name.starts_with(&format!("v{version}/"));
+        assert!(cases().filter(of_version).any(|seen| seen.case.code.is_none()), "version {version}");
     }
 }
 
@@ -219,6 +227,45 @@ mod anybodys {
         assert_eq!(told, expected);
     }
 
+    fn command(root: &Path, words: &[&str]) -> (i32, String) {
+        let program = std::process::Command::new(env!("CARGO_BIN_EXE_gjc-fsck")).args(words).current_dir(root).output().unwrap();
+        (program.status.code().unwrap(), String::from_utf8(program.stdout).unwrap())
+    }
+
+    #[test]
+    fn the_commands_say_what_is_wrong_and_write_only_when_told() {
+        let root = corpus("invalid", r#"{"code":"utf8_bom","line":1}"#);
+        let before = std::fs::read(root.path().join("x/case.json")).unwrap();
+        let (status, text) = command(root.path(), &["corpus", "run", "."]);
+        assert_eq!(status, 4);
+        assert!(text.starts_with("FAIL x\n  trigger under 0.17: "), "{text}");
+        assert!(text.ends_with("gjc-fsck: 1 case, 1 answer compared: 1 case fails.\n"), "{text}");
+
+        let (status, text) = command(root.path(), &["corpus", "bless", "."]);
+        assert_eq!(status, 4);
+        assert!(text.contains("changed x/case.json") && text.ends_with("2 files; --yes writes what is shown here.\n"), "{text}");
+        assert_eq!(std::fs::read(root.path().join("x/case.json")).unwrap(), before, "nothing is written");
+
+        assert_eq!(command(root.path(), &["corpus", "bless", ".", "--yes"]).0, 0);
+        assert_eq!(command(root.path(), &["corpus", "run", ".", "--junit", "out.xml", "--format", "json"]).0, 0);
+        let xml = std::fs::read_to_string(root.path().join("out.xml")).unwrap();
+        assert!(xml.contains("<testsuite name=\"corpus: gjc-fsck\"") && xml.contains("cases that pass: 1"), "{xml}");
+        let (status, text) = command(root.path(), &["corpus", "coverage", "."]);
+        assert_eq!(status, 4);
+        assert!(text.contains("! json_syntax") && text.contains("no case"), "{text}");
+        assert_eq!(command(root.path(), &["corpus", "run", "nowhere"]).0, 8);
+    }
+
+    #[test]
+    fn the_failures_of_a_run_are_a_list_that_expects_them() {
+        let root = corpus("invalid", r#"{"code":"utf8_bom","line":1}"#);
+        let (status, list) = command(root.path(), &["corpus", "run", ".", "--list-failures"]);
+        assert_eq!(status, 4);
+        std::fs::write(root.path().join("known"), &list).unwrap();
+        let (status, text) = command(root.path(), &["corpus", "run", ".", "--expected-failures", "known"]);
+        assert_eq!((status, text.as_str()), (0, "gjc-fsck: 1 case, 1 answer compared: 0 cases fail, 1 as expected.\n"));
+    }
+
     #[test]
     fn a_case_cannot_reach_out_of_its_corpus() {
         let root = corpus("valid", "");
@@ -227,5 +274,138 @@ mod anybodys {
         std::fs::write(&path, text).unwrap();
         let failures = messages(root.path(), "").0;
         assert_eq!(failures, ["\"../../../etc/passwd\" is no path inside the corpus"]);
+    }
+}
+
+/// Other implementations, judged by the same cases.
+mod adapters {
+    use super::*;
+    use gjc_fsck::corpus::adapter::{self, Adapter};
+    use gjc_fsck::corpus::run::Outcome;
+    use gjc_fsck::finding::Release;
+    use gjc_fsck::json::{Value, View, stringify};
+    use gjc_fsck::transcript::answer;
+    use std::process::Command;
+    use std::time::Duration;
+
+    const PATIENCE: Duration = Duration::from_secs(120);
+
+    fn judged(command: &str, list: &str) -> Outcome {
+        let mut adapter = Adapter::new(command, PATIENCE);
+        let outcome = adapter::run(&root(), &mut adapter, &Expectations::parse(list).unwrap()).unwrap();
+        adapter.stop();
+        outcome
+    }
+
+    fn is_there(program: &str) -> bool {
+        Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+    }
+
+    fn list(name: &str) -> String {
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("ci/adapters").join(name)).unwrap()
+    }
+
+    /// The program itself behind the protocol answers what the cases say.
+    #[test]
+    fn this_program_as_an_adapter_fails_nothing() {
+        let outcome = judged(&format!("'{}' corpus adapter", env!("CARGO_BIN_EXE_gjc-fsck")), "");
+        assert!(outcome.passes(), "{}", said(&outcome.failures));
+        assert!(outcome.compared > 1_500, "{} answers", outcome.compared);
+    }
+
+    #[test]
+    fn the_naive_reader_in_python_fails_what_its_list_says() {
+        if !is_there("python3") {
+            return;
+        }
+        let outcome = judged("python3 ci/adapters/naive.py", &list("naive.py.expected"));
+        assert!(outcome.passes(), "{}{:?}", said(&outcome.failures), outcome.stale);
+        assert!(outcome.expected.len() > 50);
+        let text = gjc_fsck::render::corpus::run(&outcome);
+        assert!(text.contains("naive.py: ") && text.contains(" as expected") && text.contains("by question: check "), "{text}");
+    }
+
+    #[test]
+    fn the_naive_reader_in_javascript_fails_what_its_list_says_and_is_wrong_exactly_there() {
+        if !is_there("node") {
+            return;
+        }
+        let outcome = judged("node ci/adapters/naive.mjs", &list("naive.mjs.expected"));
+        assert!(outcome.passes(), "{}{:?}", said(&outcome.failures), outcome.stale);
+        let failed: BTreeSet<(String, String)> = outcome
+            .expected
+            .iter()
+            .filter(|failure| failure.message.starts_with("load: "))
+            .map(|failure| (failure.case.clone(), failure.input.clone()))
+            .collect();
+        assert_eq!(failed, wrong_line_by_line());
+    }
+
+    /// The inputs of which reading line by line makes something else than gjc does, found without an adapter.
+    fn wrong_line_by_line() -> BTreeSet<(String, String)> {
+        let newest = Release::default();
+        let mut wrong = BTreeSet::new();
+        for seen in cases() {
+            for (name, input) in seen.case.inputs() {
+                let Some(file) = &input.file else { continue };
+                if run::answer_for(input, newest).is_none() {
+                    continue;
+                }
+                let bytes = seen.folder.read(file).unwrap();
+                let text = String::from_utf8_lossy(&bytes).into_owned();
+                let mut entries: Vec<Value> = text.split('\n').filter_map(|line| Value::parse(line.as_bytes())).collect();
+                if !entries.first().and_then(|first| first.member("type")).is_some_and(|kind| kind.is_str("session")) {
+                    entries.clear();
+                }
+                let naive: Vec<String> = entries.iter().map(stringify::to_text).collect();
+                let naive = format!("{{\"entries\":[{}]}}", naive.join(","));
+                if naive.as_bytes() != answer::replay(&bytes[..], newest).unwrap() {
+                    wrong.insert((seen.folder.name.clone(), name.to_owned()));
+                }
+            }
+        }
+        wrong
+    }
+
+    /// A corpus of one transcript, and what an adapter's failures are called.
+    fn messages(command: &str, patience: Duration) -> Result<Vec<String>, String> {
+        let root = tempfile::tempdir().unwrap();
+        let case = r#"{"title":"t","section":"01 §1","tags":["rule"],"kind":"valid","trigger":{"file":"a.jsonl","answers":[{"releases":["0.17"],"findings":[]}]}}"#;
+        std::fs::write(root.path().join("case.json"), case).unwrap();
+        std::fs::write(root.path().join("a.jsonl"), include_str!("../corpus/v5/compaction/trigger.jsonl")).unwrap();
+        let mut adapter = Adapter::new(command, patience);
+        let outcome = adapter::run(root.path(), &mut adapter, &Expectations::default())?;
+        Ok(outcome.failures.into_iter().map(|failure| failure.message).collect())
+    }
+
+    /// A shell adapter that introduces itself and then does something.
+    fn introduced(then: &str) -> String {
+        let hello = r#"{\"id\":1,\"name\":\"sh\",\"operations\":[\"load\"]}"#;
+        format!("sh -c 'read a; echo \"{hello}\"; read b; {then}'")
+    }
+
+    #[test]
+    fn an_adapter_that_does_not_start_is_an_error() {
+        assert_eq!(messages("false", PATIENCE).unwrap_err(), "the adapter ended (exit status: 1) instead of answering");
+        let error = messages("/no/such/program", PATIENCE).unwrap_err();
+        assert!(error.starts_with("the adapter ended (exit status: 127) instead of answering"), "{error}");
+    }
+
+    #[test]
+    fn an_adapter_that_crashes_fails_the_case_and_its_last_words_are_told() {
+        let told = messages(&introduced("echo no more >&2; exit 3"), PATIENCE).unwrap();
+        assert_eq!(told, ["load: the adapter ended (exit status: 3) instead of answering; it wrote: no more"]);
+    }
+
+    #[test]
+    fn an_adapter_that_is_silent_or_talks_nonsense_fails_the_case() {
+        let silent = messages(&introduced("exec sleep 1000"), Duration::from_millis(1_500)).unwrap();
+        assert_eq!(silent, ["load: no reply within 1500 ms"]);
+        let nonsense = messages(&introduced("echo hello; exec sleep 1000"), PATIENCE).unwrap();
+        assert_eq!(nonsense, ["load: the reply is no JSON: hello"]);
+        let another = messages(&introduced(r#"echo "{\"id\":9}"; exec sleep 1000"#), PATIENCE).unwrap();
+        assert_eq!(another, ["load: the reply has not the id 2 of its request"]);
+        let cut = messages(&introduced("printf {; exit 0"), PATIENCE).unwrap();
+        assert_eq!(cut, ["load: the adapter ended in the middle of a reply: {"]);
     }
 }

@@ -155,16 +155,11 @@ fn write(value: &impl serde::Serialize, text: &str, console: &mut Console) -> Re
 fn bless(args: &Bless, console: &mut Console) -> Result<Status, Failure> {
     let root = args.place.at(console);
     let changes = bless::proposals(&root).map_err(operational)?;
-    let text = render::changes(&changes);
-    console.out().write_all(text.as_bytes())?;
-    match (changes.is_empty(), args.yes) {
-        (true, _) => Ok(Status::CLEAN),
-        (false, true) => {
-            bless::write(&root, &changes).map_err(operational)?;
-            Ok(Status::CLEAN)
-        }
-        (false, false) => Ok(Status::FINDINGS),
+    if args.yes {
+        bless::write(&root, &changes).map_err(operational)?;
     }
+    console.out().write_all(render::changes(&changes, args.yes).as_bytes())?;
+    Ok(if changes.is_empty() || args.yes { Status::CLEAN } else { Status::FINDINGS })
 }
 
 fn lint(place: &Place, console: &mut Console) -> Result<Status, Failure> {

@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -28,6 +28,8 @@ use std::time::Duration;
 const MOST_REPLY: u64 = 64 << 20;
 /// Bytes of standard error that are kept.
 const MOST_NOISE: usize = 2_000;
+/// How long the last words of an adapter that ended are waited for.
+const LAST_WORDS: Duration = Duration::from_secs(5);
 /// Crashes after which nothing more is asked.
 const MOST_CRASHES: usize = 20;
 
@@ -45,6 +47,8 @@ struct Running {
     input: ChildStdin,
     replies: Receiver<Result<Vec<u8>, String>>,
     noise: Arc<Mutex<Vec<u8>>>,
+    /// Ends when nobody can write to standard error any more.
+    quiet: Receiver<()>,
 }
 
 impl Drop for Running {
@@ -102,7 +106,11 @@ impl Adapter {
             Ok(Err(why)) => why,
             Err(RecvTimeoutError::Timeout) => format!("no reply within {} ms", self.patience.as_millis()),
             Err(RecvTimeoutError::Disconnected) => match running.child.wait() {
-                Ok(status) => format!("the adapter ended ({status}) instead of answering"),
+                Ok(status) => {
+                    // Its last words are on their way; whoever it left behind may hold the pipe open.
+                    let _ = running.quiet.recv_timeout(LAST_WORDS);
+                    format!("the adapter ended ({status}) instead of answering")
+                }
                 Err(error) => format!("the adapter ended instead of answering ({error})"),
             },
         };
@@ -156,7 +164,10 @@ impl Running {
         });
         let noise = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&noise);
+        let (ended, quiet) = sync_channel(0);
         std::thread::spawn(move || {
+            // Dropped at the end, which ends the waiting.
+            let _ended: SyncSender<()> = ended;
             let mut errors = errors;
             let mut buffer = [0; 4096];
             while let Ok(read) = errors.read(&mut buffer) {
@@ -169,7 +180,7 @@ impl Running {
                 kept.drain(..over);
             }
         });
-        Ok(Running { child, input, replies, noise })
+        Ok(Running { child, input, replies, noise, quiet })
     }
 }
 
@@ -218,7 +229,7 @@ impl Judge<'_> {
                 }
                 match &ready {
                     Ready::File(_, bytes) => self.transcript(folder, name, input, bytes, release)?,
-                    Ready::Tree(recipe, ..) => self.tree(folder, name, recipe, release)?,
+                    Ready::Tree(recipe, ..) => self.tree(folder, name, recipe, release),
                 }
             }
         }
@@ -270,15 +281,14 @@ impl Judge<'_> {
         Ok(())
     }
 
-    fn tree(&mut self, folder: &Folder, name: &str, recipe: &Recipe, release: Release) -> Result<(), observe::Failure> {
+    fn tree(&mut self, folder: &Folder, name: &str, recipe: &Recipe, release: Release) {
         if !recipe.is_ordinary() || !self.introduction.operations.contains(&Operation::List) {
             self.outcome.not_asked += 1;
-            return Ok(());
+            return;
         }
-        let made = Planted::of(recipe)?;
-        let Some(made) = made else {
+        let Some(made) = Planted::of(recipe) else {
             self.outcome.not_asked += 1;
-            return Ok(());
+            return;
         };
         let members = format!(
             ",\"release\":{},\"agentDir\":{},\"cwd\":{}",
@@ -295,27 +305,28 @@ impl Judge<'_> {
         if let Some(message) = message {
             self.fail(folder, name, Some(release), format!("list: {message}"));
         }
-        Ok(())
     }
 }
 
 /// A tree on the disk, in a folder that goes away with it.
 struct Planted {
-    folder: tempfile::TempDir,
+    /// Keeps the folder.
+    _folder: tempfile::TempDir,
     root: String,
 }
 
 impl Planted {
-    /// Makes the tree; none when the disk refuses it or when it holds more than files and directories.
-    fn of(recipe: &Recipe) -> Result<Option<Planted>, observe::Failure> {
-        let Ok(folder) = tempfile::Builder::new().prefix("gjc-fsck-case-").tempdir() else { return Ok(None) };
-        let Ok(root) = Real.realpath(folder.path()) else { return Ok(None) };
-        let root = root.to_string_lossy().into_owned();
-        let fs = recipe.make_below(&root)?;
-        Ok(plants(&fs, &root).filter(|plants| plant(Path::new(&root), plants).is_ok()).map(|_| Planted { folder, root }))
+    /// Makes the tree; none when the disk refuses it, when it holds more than files and directories, or when it is another
+    /// tree elsewhere.
+    fn of(recipe: &Recipe) -> Option<Planted> {
+        let folder = tempfile::Builder::new().prefix("gjc-fsck-case-").tempdir().ok()?;
+        let root = Real.realpath(folder.path()).ok()?.to_string_lossy().into_owned();
+        // A step that counts on a text which names the place of the tree finds another one here.
+        let fs = recipe.make_below(&root).ok()?;
+        plant(Path::new(&root), &plants(&fs, &root)?).ok()?;
+        Some(Planted { _folder: folder, root })
     }
     fn at(&self, path: &str) -> String {
-        debug_assert!(self.folder.path().is_absolute());
         format!("{}{path}", self.root)
     }
 }

@@ -127,17 +127,17 @@ fn answer(
             }
         }
     }
-    let several = answers.len() > 1;
+    let differ = |of: fn(&Observed) -> &Option<Vec<u8>>| answers.windows(2).any(|pair| matches!(pair, [(_, a), (_, b)] if of(a) != of(b)));
+    let (migrated_differs, context_differs) = (differ(|observed| &observed.migrated), differ(|observed| &observed.context));
     for (answer, observed) in &mut answers {
         let release = answer.releases.first().map_or("", |release| release.text());
-        let file = |what: &str| if several { format!("{stem}.{release}.{what}.json") } else { format!("{stem}.{what}.json") };
         let wanted = [
-            (migrated, "migrated", &mut answer.migrated, &observed.migrated),
-            (context, "context", &mut answer.context, &observed.context),
+            (migrated, "migrated", migrated_differs, &mut answer.migrated, &observed.migrated),
+            (context, "context", context_differs, &mut answer.context, &observed.context),
         ];
-        for (wanted, what, named, bytes) in wanted {
+        for (wanted, what, by_release, named, bytes) in wanted {
             if let Some(bytes) = bytes.as_ref().filter(|_| wanted) {
-                let name = file(what);
+                let name = if by_release { format!("{stem}.{release}.{what}.json") } else { format!("{stem}.{what}.json") };
                 files.insert(folder.inside(&name)?, [bytes.as_slice(), b"\n"].concat());
                 *named = Some(name);
             }

@@ -26,6 +26,9 @@ pub enum Error {
     /// A path that leads out of the corpus, or is none.
     #[error("{0:?} is no path inside the corpus")]
     Outside(String),
+    /// Neither a link nor anything else that is no regular file is read.
+    #[error("{}: this is no regular file", .0.display())]
+    NoFile(PathBuf),
     /// A file above [`MOST`].
     #[error("{}: more than {MOST} bytes", .0.display())]
     TooLarge(PathBuf),
@@ -127,7 +130,12 @@ impl Folder {
 /// It is too large, or cannot be read.
 pub fn read(path: &Path) -> Result<Vec<u8>, Error> {
     let failed = |error| Error::System { path: path.to_owned(), error };
-    if std::fs::metadata(path).map_err(failed)?.len() > MOST {
+    // Somebody else's corpus may hold anything: what a link leads to, or a FIFO says, is not part of it.
+    let meta = std::fs::symlink_metadata(path).map_err(failed)?;
+    if !meta.is_file() {
+        return Err(Error::NoFile(path.to_owned()));
+    }
+    if meta.len() > MOST {
         return Err(Error::TooLarge(path.to_owned()));
     }
     std::fs::read(path).map_err(failed)
@@ -156,10 +164,18 @@ mod tests {
         let folder = Folder { root: "/c".into(), name: "field/cases/x".to_owned() };
         assert_eq!(folder.inside("../../01.jsonl").unwrap(), "field/01.jsonl");
         assert_eq!(folder.inside("./a/b").unwrap(), "field/cases/x/a/b");
-        for outside in ["../../../../etc/passwd", "/etc/passwd", "../../..", ""] {
-            let inside = folder.inside(outside);
-            assert!(matches!(inside, Err(Error::Outside(_))) || outside.is_empty(), "{outside}: {inside:?}");
+        for outside in ["../../../../etc/passwd", "/etc/passwd", "../../.."] {
+            assert!(matches!(folder.inside(outside), Err(Error::Outside(_))), "{outside}");
         }
+    }
+
+    #[test]
+    fn a_link_is_no_file_of_a_corpus() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::write(root.path().join("a"), "x").unwrap();
+        std::os::unix::fs::symlink("a", root.path().join("b")).unwrap();
+        assert_eq!(read(&root.path().join("a")).unwrap(), b"x");
+        assert!(matches!(read(&root.path().join("b")), Err(Error::NoFile(_))));
     }
 
     #[test]

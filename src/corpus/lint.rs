@@ -8,6 +8,7 @@ use super::manifest;
 use super::run::is_canary;
 use crate::check;
 use crate::finding::{Release, Severity};
+use crate::fsys::input;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -168,6 +169,6 @@ fn one_fault(case: &Case, complain: &mut dyn FnMut(String)) {
 /// # Errors
 /// The list cannot be read.
 pub fn expectations(path: &Path) -> Result<Expectations, String> {
-    let text = folder::read(path).map_err(|error| error.to_string())?;
+    let text = input::bounded(path, folder::MOST).map_err(|error| format!("{}: {error}", path.display()))?;
     Expectations::parse(&String::from_utf8_lossy(&text)).map_err(|error| format!("{}: {error}", path.display()))
 }

@@ -2,6 +2,7 @@
 
 use crate::corpus::bless::Change;
 use crate::corpus::coverage::{Row, UNSHOWN};
+use crate::corpus::manifest;
 use crate::corpus::run::{Failure, Outcome};
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use std::collections::BTreeMap;
@@ -29,7 +30,9 @@ pub fn run(outcome: &Outcome) -> String {
     }
     let failed = by_case(&outcome.failures).len();
     let expected = by_case(&outcome.expected).len();
-    let _ = write!(text, "{}: {} cases, {} answers compared", outcome.subject, outcome.cases, outcome.compared);
+    let plural = |count: u64, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
+    let (cases, compared) = (plural(outcome.cases, "case", "cases"), plural(outcome.compared, "answer", "answers"));
+    let _ = write!(text, "{}: {cases}, {compared} compared", outcome.subject);
     if outcome.not_asked > 0 {
         let _ = write!(text, ", {} not asked", outcome.not_asked);
     }
@@ -44,9 +47,9 @@ pub fn run(outcome: &Outcome) -> String {
     let mut by_question: BTreeMap<&str, u64> = BTreeMap::new();
     for failure in outcome.failures.iter().chain(&outcome.expected) {
         let question = failure.message.split_once(": ").map(|(question, _)| question).filter(|question| OPERATIONS.contains(question));
-        *by_question.entry(question.unwrap_or("")).or_default() += 1;
+        *by_question.entry(question.unwrap_or("no answer")).or_default() += 1;
     }
-    if by_question.keys().any(|question| !question.is_empty()) {
+    if by_question.keys().any(|question| OPERATIONS.contains(question)) {
         let counts: Vec<String> = by_question.iter().map(|(question, count)| format!("{question} {count}")).collect();
         let _ = writeln!(text, "Answers that differ, by question: {}.", counts.join(", "));
     }
@@ -89,14 +92,14 @@ pub fn junit(outcome: &Outcome) -> Result<String, quick_junit::SerializeError> {
         suite.add_test_case(TestCase::new(name.as_str(), status));
     }
     let others = outcome.cases.saturating_sub(failed.len() as u64);
-    suite.add_test_case(TestCase::new(format!("{others} cases pass"), TestCaseStatus::success()));
+    suite.add_test_case(TestCase::new(format!("cases that pass: {others}"), TestCaseStatus::success()));
     let mut report = quick_junit::Report::new("gjc-fsck corpus run");
     report.add_test_suite(suite);
     report.to_string()
 }
 
-/// What blessing would write.
-pub fn changes(changes: &[Change]) -> String {
+/// What blessing would write, or has written.
+pub fn changes(changes: &[Change], written: bool) -> String {
     let mut text = String::new();
     for change in changes {
         let Some(old) = &change.old else {
@@ -104,6 +107,9 @@ pub fn changes(changes: &[Change]) -> String {
             continue;
         };
         let _ = writeln!(text, "changed {}", change.path);
+        if change.path == manifest::NAME {
+            continue;
+        }
         let (old, new) = (String::from_utf8_lossy(old), String::from_utf8_lossy(&change.new));
         let diff = similar::TextDiff::from_lines(&old, &new);
         let unified = diff.unified_diff().context_radius(2).to_string();
@@ -117,8 +123,10 @@ pub fn changes(changes: &[Change]) -> String {
     }
     let _ = match changes.len() {
         0 => writeln!(text, "Nothing to write: every case says what this program answers."),
-        1 => writeln!(text, "1 file; --yes writes it."),
-        count => writeln!(text, "{count} files; --yes writes them."),
+        count => {
+            let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+            writeln!(text, "{files}{}", if written { " written." } else { "; --yes writes what is shown here." })
+        }
     };
     text
 }
