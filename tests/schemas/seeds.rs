@@ -60,7 +60,7 @@ fn plans() -> Vec<Value> {
     );
     let plan = |scope: &str| {
         parse(&format!(
-            r#"{{"schema":"gjc-fsck repair plan 1","agentDir":"/a","policy":"copy-retain","scopes":[{scope}],"invalid":[{{"code":"c","detail":"d"}}],"unread":[]}}"#
+            r#"{{"schema":"gjc-fsck/plan/1","agentDir":"/a","policy":"copy-retain","scopes":[{scope}],"invalid":[{{"code":"c","detail":"d"}}],"unread":[]}}"#
         ))
     };
     let scope = |session: &str| {
@@ -75,7 +75,7 @@ fn proofs() -> Vec<Value> {
     let proof = |size: &str| {
         let file = format!(r#"{{"path":"/x","dev":"1","ino":"2","size":{size},"mtimeNs":"4","sha256":"{}"}}"#, "ab".repeat(32));
         parse(&format!(
-            r#"{{"schema":"gjc-fsck repair proof 1","tool":"0.1.0","sessionId":"s","workspace":"/w","scope":"d","operation":"o","source":{{"before":{file},"after":{file}}},"destination":{file},"bytesEqual":true,"artifacts":[{{"path":"","kind":"directory"}},{{"path":"a","kind":"file","size":3,"sha256":"x"}}],"receipt":{{"path":"/r","sha256":"x"}},"leftOut":[{{"path":"/l","reason":"r"}}]}}"#
+            r#"{{"schema":"gjc-fsck/proof/1","tool":"0.1.0","sessionId":"s","workspace":"/w","scope":"d","operation":"o","source":{{"before":{file},"after":{file}}},"destination":{file},"bytesEqual":true,"artifacts":[{{"path":"","kind":"directory"}},{{"path":"a","kind":"file","size":3,"sha256":"x"}}],"receipt":{{"path":"/r","sha256":"x"}},"leftOut":[{{"path":"/l","reason":"r"}}]}}"#
         ))
     };
     vec![proof("3"), proof("18446744073709551616")]
@@ -84,7 +84,7 @@ fn proofs() -> Vec<Value> {
 fn salvages() -> Vec<Value> {
     let (file, reading) = (r#"{"path":"/x","size":3,"sha256":"x"}"#, r#"{"entries":2,"messages":1,"strict":"malformed","because":"b"}"#);
     vec![parse(&format!(
-        r#"{{"schema":"gjc-fsck salvage proof 1","tool":"0.1.0","source":{file},"copy":{file},"before":{reading},"after":{reading},"lines":[{{"line":1,"sourceLine":1,"from":0,"to":9,"changed":"c"}}],"left":[{{"sourceLine":2,"from":9,"to":12,"reason":"r"}}]}}"#
+        r#"{{"schema":"gjc-fsck/salvage-proof/1","tool":"0.1.0","source":{file},"copy":{file},"before":{reading},"after":{reading},"lines":[{{"line":1,"sourceLine":1,"from":0,"to":9,"changed":"c"}}],"left":[{{"sourceLine":2,"from":9,"to":12,"reason":"r"}}]}}"#
     ))]
 }
 
