@@ -406,7 +406,7 @@ fn differs(expected: &[u8], answer: &Value) -> Option<String> {
     let parsed = parsed?;
     Some(match (entries(&parsed), entries(answer), throws(&parsed), throws(answer)) {
         (Some(expected), Some(got), ..) => {
-            let same = expected.iter().zip(&got).take_while(|(a, b)| stringify::to_text(*a) == stringify::to_text(*b)).count();
+            let same = expected.iter().zip(&got).take_while(|(a, b)| stringify::to_text(a) == stringify::to_text(b)).count();
             match (expected.len(), got.len()) {
                 (0, count) => format!("{count} entries, but gjc loads none"),
                 (count, 0) => format!("no entry, but gjc loads {count}"),

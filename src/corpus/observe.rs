@@ -58,8 +58,11 @@ pub enum Ready<'i> {
 /// What trees gave that were looked at in this run. Many near misses are one tree, and some trees are large.
 #[derive(Default)]
 pub struct Memo {
-    seen: Mutex<BTreeMap<(String, Release), Arc<OnceLock<Result<Observed, String>>>>>,
+    seen: Mutex<BTreeMap<(String, Release), Arc<Look>>>,
 }
+
+/// One tree under one release: looked at once, whoever asks first.
+type Look = OnceLock<Result<Observed, String>>;
 
 impl Memo {
     fn tree(&self, recipe: &Recipe, text: &str, workspaces: &[String], release: Release) -> Result<Observed, Failure> {
