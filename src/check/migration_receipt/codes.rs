@@ -49,7 +49,7 @@ pub static MANAGED_GC_PROTOCOL_MIGRATION_INCOMPLETE: Code = Code {
     verdict: "opening the legacy session finishes or rolls back (but see the next code); inspector refuses (0.17)",
     summary: "A migration was interrupted and left its working receipts.",
     gjc: "Opening the old session finishes it or rolls it back. Until then 0.17's inspector refuses.",
-    help: "With gjc stopped, `gjc-fsck repair` says what it would finish, `gjc-fsck repair --apply` finishes it. (Opening the old session with gjc does too, unless the artifacts were already moved: see `migration_prepared_stale`.)",
+    help: "With gjc stopped, `gjc-fsck repair` says what it would finish, `gjc-fsck repair --apply` finishes it. Opening the old session with gjc does too, unless the artifacts were already moved: see `migration_prepared_stale`.",
     section: "02 §6.7, §9.8",
     ..AREA
 };
