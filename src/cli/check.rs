@@ -1,7 +1,7 @@
 //! `check [PATH…]`: the audit.
 
 use super::options::ReportFormat;
-use super::{Console, Failure, Status, gate};
+use super::{Console, Failure, Status, destination, gate};
 use crate::check::run::{self, Depth, Progress, Run, Target, Why};
 use crate::finding::{Code, Severity};
 use crate::fsys::output::{Refused, write_report};
@@ -66,7 +66,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let overrides = prepared.severity.into_iter().chain(overrides(console)).collect();
     let report = report::build(audit, &Settings { overrides, told: prepared.told, ..settings(console) });
     if let Some(baseline) = renewed {
-        gate::renew(baseline, &report, console)?;
+        gate::renew(baseline, prepared.replaced.as_ref(), &report, console)?;
     }
     let base = &console.environment.current_dir;
     let targets = paths.iter().map(|path| (path.to_string_lossy().into_owned(), base.join(path))).collect();
@@ -206,6 +206,8 @@ fn refuse_outputs_inside(paths: &[PathBuf], baseline: Option<&Path>, console: &C
     // By any of its names: a hard link has the same object.
     let object = |path: &Path| Real.stat(&base.join(path)).map(|meta| (meta.dev, meta.ino)).ok();
     for file in written() {
+        destination::outside_storage(&Real, base, file)?;
+        destination::replaceable(&Real, base, file)?;
         let there = object(file);
         if there.is_some() && paths.iter().any(|path| object(path) == there) {
             let message = format!("{}: this is the file that is checked; name another one", file.display());

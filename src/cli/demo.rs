@@ -1,7 +1,7 @@
 //! `demo`: a sample agent directory with every common kind of damage, in a temporary folder, checked.
 
 use super::check::{Files, audit, observed, options, settings, write};
-use super::{Console, Failure, Status};
+use super::{Console, Failure, Status, destination};
 use crate::agent::walk::show;
 use crate::check::run::{Depth, Target};
 use crate::corpus::sample;
@@ -32,6 +32,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         Some(folder) => {
             let folder = console.environment.current_dir.join(folder);
             // The sample is planted among nothing: not into somebody's agent directory.
+            destination::outside_storage(&Real, Path::new(""), &folder)?;
             match Real.present(&folder) {
                 Ok(false) => {}
                 Ok(true) if Real.realpath(&folder).and_then(|real| Real.list(&real)).is_ok_and(|names| names.is_empty()) => {}

@@ -1,7 +1,7 @@
 //! What `check` is told beforehand: `gjc-fsck.toml`, skip lists, the baseline. Reads the files, and writes a baseline anew.
 
 use super::check::unwritten;
-use super::{Console, Failure};
+use super::{Console, Failure, Status};
 use crate::finding::{Code, Severity};
 use crate::fsys::output::write_report;
 use crate::fsys::{Fs, Kind, Real, input};
@@ -44,6 +44,8 @@ pub struct Prepared {
     pub severity: Vec<(&'static Code, Severity)>,
     /// The baseline file.
     pub baseline: Option<PathBuf>,
+    /// The baseline that `--update-baseline` replaces.
+    pub replaced: Option<Baseline>,
     /// For the report.
     pub told: Told,
 }
@@ -76,22 +78,37 @@ pub fn prepare(args: &Args, console: &mut Console) -> Result<Prepared, Failure> 
     if args.update_baseline && baseline.is_none() {
         return Err(Failure::Usage("--update-baseline needs --baseline FILE, or `baseline` in the settings file".into()));
     }
+    let mut replaced = None;
     if let Some(path) = &baseline {
-        let compared = if args.update_baseline { Use::Renew } else { Use::Compare(read_baseline(path, console)?) };
+        let compared = if args.update_baseline {
+            // What stands there and is no baseline is not replaced by one.
+            let there = Real.present(&console.environment.current_dir.join(path)).unwrap_or(true);
+            replaced = if there { Some(read_baseline(path, console)?) } else { None };
+            Use::Renew
+        } else {
+            Use::Compare(read_baseline(path, console)?)
+        };
         told.baseline = Some((shown(path), compared));
     }
-    Ok(Prepared { paths: config.paths.iter().map(|path| folder.join(path)).collect(), severity: config.severity, baseline, told })
+    let paths = config.paths.iter().map(|path| folder.join(path)).collect();
+    Ok(Prepared { paths, severity: config.severity, baseline, replaced, told })
 }
 
-/// Writes the baseline of a report.
+/// Writes the baseline of a report, in the place of the one that stood there.
 ///
 /// # Errors
-/// It cannot be written.
-pub fn renew(path: &Path, report: &Report, console: &Console) -> Result<(), Failure> {
+/// It cannot be written. A run that could not read everything writes none: what it did not see would be forgotten.
+pub fn renew(path: &Path, replaced: Option<&Baseline>, report: &Report, console: &Console) -> Result<(), Failure> {
+    let status = report.status();
+    if status.has(Status::OPERATIONAL) || status.has(Status::CANCELLED) {
+        console.note(&format!("{}: not written anew, because not everything could be read", path.display()));
+        return Ok(());
+    }
     let baseline = Baseline::of(&report.gate);
-    let count: u64 = baseline.findings.iter().map(|accepted| accepted.count).sum();
+    let count = |baseline: &Baseline| baseline.findings.iter().map(|accepted| accepted.count).sum::<u64>();
     write_report(&console.environment.current_dir.join(path), |out| out.write_all(baseline.text().as_bytes())).map_err(unwritten)?;
-    console.note(&format!("{}: {count} findings are known from now on", path.display()));
+    let before = replaced.map_or_else(String::new, |replaced| format!(" (before: {})", count(replaced)));
+    console.note(&format!("{}: {} findings are known from now on{before}", path.display(), count(&baseline)));
     Ok(())
 }
 

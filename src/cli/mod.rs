@@ -13,6 +13,7 @@ pub mod console;
 pub mod context;
 pub mod corpus;
 pub mod demo;
+pub mod destination;
 pub mod diff;
 pub mod dump;
 pub mod environment;

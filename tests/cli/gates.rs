@@ -188,7 +188,9 @@ fn workspace(files: &[(&str, &str)]) -> tempfile::TempDir {
         std::fs::copy(root().join(from), folder.path().join(name)).unwrap();
     }
     for (name, text) in files {
-        std::fs::write(folder.path().join(name), text).unwrap();
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
     }
     folder
 }
@@ -245,6 +247,42 @@ fn a_baseline_is_written_nowhere_else() {
     let broken = run_in(&folder, &["check", "t", "--baseline", "known.json"]);
     assert_eq!(status(&broken), 16);
     assert!(err(&broken).contains("no baseline: missing field"), "{}", err(&broken));
+}
+
+#[test]
+fn a_baseline_replaces_nothing_but_a_baseline() {
+    let folder = workspace(&[("a.jsonl", "no session\n"), ("notes.txt", "mine")]);
+    let refused = run_in(&folder, &["a.jsonl", "--baseline", "notes.txt", "--update-baseline"]);
+    assert_eq!(status(&refused), 16, "{}", err(&refused));
+    assert_eq!(std::fs::read_to_string(folder.path().join("notes.txt")).unwrap(), "mine");
+}
+
+#[test]
+fn a_run_that_could_not_read_everything_writes_no_baseline() {
+    let folder = workspace(&[("a.jsonl", "no session\n")]);
+    run_in(&folder, &["a.jsonl", "--baseline", "known.json", "--update-baseline"]);
+    let known = std::fs::read(folder.path().join("known.json")).unwrap();
+    let mistyped = run_in(&folder, &["no-such-folder", "--baseline", "known.json", "--update-baseline"]);
+    assert!(err(&mistyped).contains("not written anew"), "{}", err(&mistyped));
+    assert_eq!(std::fs::read(folder.path().join("known.json")).unwrap(), known);
+}
+
+#[test]
+fn of_several_reports_none_is_written_when_one_cannot_be() {
+    let folder = workspace(&[("a.jsonl", "no session\n"), ("b.jsonl", "another transcript\n")]);
+    let refused = run_in(&folder, &["a.jsonl", "--output", "sarif=first.sarif", "--output", "json=b.jsonl"]);
+    assert_eq!(status(&refused), 16, "{}", err(&refused));
+    assert!(!folder.path().join("first.sarif").exists());
+}
+
+#[test]
+fn no_report_is_written_into_an_agent_directory() {
+    let folder = workspace(&[("a.jsonl", "no session\n"), ("agent/history.db", "prompts"), ("agent/sessions/--w--/x.txt", "")]);
+    for output in ["json=agent/history.db", "json=agent/new.json", "json=agent/sessions/--w--/report.json"] {
+        let refused = run_in(&folder, &["a.jsonl", "--output", output]);
+        assert_eq!(status(&refused), 16, "{output}: {}", err(&refused));
+    }
+    assert_eq!(std::fs::read_to_string(folder.path().join("agent/history.db")).unwrap(), "prompts");
 }
 
 #[test]
