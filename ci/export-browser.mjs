@@ -3,6 +3,8 @@
 //
 //     node ci/export-browser.mjs PROGRAM CHROMIUM OUT [TRANSCRIPT…]
 //
+// With GJC_FSCK_UNTIMED set the page of 5,000 entries is left out, the one thing here that a clock decides.
+//
 // Speaks the DevTools protocol over a pipe; needs no package. Pictures of the pages are left in OUT.
 
 import { execFileSync, spawn } from 'node:child_process';
@@ -366,6 +368,25 @@ function made(name, text) {
   return exported(name, transcript);
 }
 
+// A page of 5,000 entries opens in time.
+async function largeOpensFast() {
+  const page = made('large', large());
+  const [times, work] = [[], []];
+  for (let round = 0; round < 3; round += 1) {
+    const tab = await Tab.open(page);
+    times.push(Math.round(tab.opened));
+    work.push(Math.round(tab.worked));
+    if (round === 0) expect((await walk(tab)) === 5000, 'large.html: not 5,000 rows');
+    await tab.close();
+  }
+  // The best of three counts. On a machine that does other work at the same time the page is not to blame for waiting: there
+  // its own work counts.
+  const busy = loadavg()[0] > 1;
+  const [best, least] = [Math.min(...times), Math.min(...work)];
+  console.log(`   5,000 entries: opened in ${times.join(', ')} ms, of which the page worked ${work.join(', ')} ms (load ${loadavg()[0].toFixed(1)}; at most ${OPEN_MS})`);
+  expect((busy ? Math.min(best, least) : best) < OPEN_MS, `5,000 entries open in ${best} ms`);
+}
+
 let status = 1;
 try {
   await send('Target.setDiscoverTargets', { discover: true });
@@ -404,21 +425,7 @@ try {
   await printed.print('rich-print');
   await printed.close();
 
-  const page = made('large', large());
-  const [times, work] = [[], []];
-  for (let round = 0; round < 3; round += 1) {
-    const tab = await Tab.open(page);
-    times.push(Math.round(tab.opened));
-    work.push(Math.round(tab.worked));
-    if (round === 0) expect((await walk(tab)) === 5000, 'large.html: not 5,000 rows');
-    await tab.close();
-  }
-  // The best of three counts. On a machine that does other work at the same time the page is not to blame for waiting: there
-  // its own work counts.
-  const busy = loadavg()[0] > 1;
-  const [best, least] = [Math.min(...times), Math.min(...work)];
-  console.log(`   5,000 entries: opened in ${times.join(', ')} ms, of which the page worked ${work.join(', ')} ms (load ${loadavg()[0].toFixed(1)}; at most ${OPEN_MS})`);
-  expect((busy ? Math.min(best, least) : best) < OPEN_MS, `5,000 entries open in ${best} ms`);
+  if (!process.env.GJC_FSCK_UNTIMED) await largeOpensFast();
   status = failures.length === 0 ? 0 : 1;
 } catch (error) {
   failures.push(error.stack);
@@ -433,5 +440,5 @@ try {
   rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
 }
 for (const failure of failures) console.error(`   FAILED ${failure}`);
-console.log(failures.length === 0 ? `   ${transcripts.length} real transcripts, a hostile and a large one: nothing ran, nothing was asked of the network` : `   ${failures.length} failures`);
+console.log(failures.length === 0 ? `   ${transcripts.length} real transcripts, a rich and a hostile one: nothing ran, nothing was asked of the network` : `   ${failures.length} failures`);
 process.exit(status);
