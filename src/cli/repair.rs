@@ -9,12 +9,12 @@ use crate::agent::locate::{Part, part_of};
 use crate::agent::walk::show;
 use crate::fsys::host::ThisHost;
 use crate::fsys::output::NewFile;
-use crate::fsys::{Fs, Kind, Real, Sha256Reader, Watched, input};
+use crate::fsys::{Change, Errno, Fs, Kind, Real, Sha256Reader, Watched, input};
 use crate::render::human::Layout;
 use crate::render::repair as render;
 use crate::repair::apply::{Applied, apply};
 use crate::repair::outside::uuid_of;
-use crate::repair::plan::{self, Plan, Wanted, Wish, plan};
+use crate::repair::plan::{self, Plan, ScopePlan, Wanted, Wish, plan};
 use crate::repair::proof::{self, Proof};
 use crate::repair::salvage::{self, Salvage};
 use crate::repair::{Ground, Outside, Policy};
@@ -45,7 +45,7 @@ pub struct Args {
     /// Do it: what PLAN says, refusing what changed since, or what a plan made now says
     #[arg(long, group = "doing", value_name = "PLAN", num_args = 0..=1)]
     pub apply: Option<Option<PathBuf>>,
-    /// Look again at everything that a proof says
+    /// Look again at everything that a proof says, of --proof or of --salvage
     #[arg(long, group = "doing", value_name = "PROOF", conflicts_with = "path")]
     pub verify: Option<PathBuf>,
     /// Write every record of FILE that is still complete into a new transcript below -o DIR, with a proof; any transcript, anywhere
@@ -106,6 +106,15 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     if !world.fs.present(&world.agent_dir).unwrap_or(true) {
         return Err(no_agent_directory(&world.agent_dir));
     }
+    let storage = || [world.canonical_root(&world.agent_dir), world.canonical_root(&world.sessions_root)];
+    if let Some(file) = &args.out {
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        // A folder that is not there is told when the plan is written.
+        if let Ok(folder) = Real.realpath(&console.environment.current_dir.join(folder)) {
+            is_outside(file, &folder, &storage())?;
+        }
+    }
+    let proofs = args.proof.as_deref().map(|directory| target(directory, &storage(), console)).transpose()?;
     let policy = match args.policy {
         PolicyName::CopyRetain => Policy::CopyRetain,
         PolicyName::Disabled => Policy::Disabled,
@@ -124,21 +133,22 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         );
         return Err(Failure::Operational(why));
     }
-    if let Some(directory) = &args.proof {
-        let meta =
-            Real.stat(directory).map_err(|error| Failure::Operational(format!("{}: {}", show(directory.as_os_str()), error.token())))?;
-        if meta.kind != Kind::Directory {
-            return Err(Failure::Usage(format!("{}: proofs go into a directory", show(directory.as_os_str()))));
-        }
+    if planned.scopes.iter().any(ScopePlan::writes)
+        && let Some(directory) = &proofs
+    {
+        directory.make()?;
     }
     let mut unwritten = Vec::new();
     let applied = apply(&ground, &planned, args.secure_modes, &mut |proof| {
-        if let Some(directory) = &args.proof
-            && let Err(failure) = write_json(&directory.join(proof.file_name()), proof)
+        if let Some(directory) = &proofs
+            && let Err(failure) = write_json(&directory.path.join(proof.file_name()), proof)
         {
             unwritten.push(failure.to_string());
         }
     });
+    if let Some(directory) = proofs.as_ref().filter(|_| applied.copied() == 0) {
+        directory.unmake();
+    }
     show_applied(args, &planned, &applied, console)?;
     for failure in &unwritten {
         console.note(&format!("the session is copied, but its proof could not be written: {failure}"));
@@ -206,32 +216,41 @@ fn show_applied(args: &Args, planned: &Plan, applied: &Applied, console: &mut Co
 }
 
 fn verify(path: &Path, console: &mut Console) -> Result<Status, Failure> {
-    let proof: Proof = read_json(path, "a proof", proof::LIMIT)?;
-    if proof.schema != proof::SCHEMA {
-        return Err(Failure::Usage(format!("{}: a proof of another form than `{}`", show(path.as_os_str()), proof::SCHEMA)));
-    }
-    let checked = proof::verify(&Real, &proof);
+    let bytes = read_bytes(path, plan::LIMIT)?;
+    let schema = parse_json::<Form>(path, "a proof", &bytes)?.schema;
+    let (what, checked) = match &*schema {
+        proof::SCHEMA => {
+            let proof: Proof = parse_json(path, "a proof", &bytes)?;
+            (format!("the proof of session {}", proof.session_id), proof::verify(&Real, &proof))
+        }
+        salvage::SCHEMA => {
+            let proof: Salvage = parse_json(path, "a salvage proof", &bytes)?;
+            (format!("the salvage proof of {}", proof.copy.path), salvage::verify(&Real, &proof))
+        }
+        _ => {
+            let forms = format!("`{}` nor `{}`", proof::SCHEMA, salvage::SCHEMA);
+            return Err(Failure::Usage(format!("{}: a proof of neither form, {forms}", show(path.as_os_str()))));
+        }
+    };
     let layout = layout(console);
-    answer(console, &checked, || render::verified(&proof, &checked, layout))?;
+    answer(console, &checked, || render::verified(&what, &checked, layout))?;
     Ok(if checked.iter().all(|one| one.holds) { Status::CLEAN } else { Status::FINDINGS })
 }
 
 /// Writes the mended copy and its proof. Nothing is written when there is nothing to mend.
 fn salvage(path: &Path, directory: &Path, console: &mut Console) -> Result<Status, Failure> {
-    let operational = |error: crate::fsys::Error| Failure::Operational(error.to_string());
-    let real = |path: &Path| Real.realpath(&console.environment.current_dir.join(path)).map_err(operational);
-    let (source, directory) = (real(path)?, real(directory)?);
-    if directory.ancestors().any(|ancestor| matches!(part_of(&Real, ancestor), Some(Part::Directory { .. })) || is_sessions(ancestor)) {
-        let name = show(directory.as_os_str());
-        return Err(Failure::Usage(format!(
-            "{name}: this lies in gjc's own storage, where only gjc makes sessions; name a directory outside"
-        )));
-    }
+    let source = Real.realpath(&console.environment.current_dir.join(path)).map_err(|error| not_there("file", path, &error))?;
+    // The storage of this user, if there is any; another one is known by its names.
+    let own = console.location(&Real, None).map(|own| vec![own.agent_dir.clone(), own.sessions(), own.data]).unwrap_or_default();
+    let own: Vec<PathBuf> = own.iter().filter_map(|path| Real.realpath(path).ok()).collect();
+    let made = target(directory, &own, console)?;
+    let directory = made.path.clone();
     let name = source.file_name().unwrap_or_default();
     let to = directory.join(name);
     let mut proof_name = name.to_owned();
     proof_name.push(".salvage.json");
     let refused = |refused: crate::fsys::output::Refused| Failure::Operational(refused.to_string());
+    made.make()?;
     let mut copy = NewFile::create(&to, Some(&source)).map_err(refused)?;
     let release = console.options.gjc;
     let unread = |why: crate::fsys::Refusal| Failure::Operational(format!("{}: {why}", show(source.as_os_str())));
@@ -255,6 +274,8 @@ fn salvage(path: &Path, directory: &Path, console: &mut Console) -> Result<Statu
     let original = hashed(&source, source_size, &source_hash);
     let before = salvage::read(Watched::open(&Real, &source).map_err(unread)?, source_size, release).map_err(at)?;
     if copied.sha256 == original.sha256 {
+        drop(copy);
+        made.unmake();
         let layout = layout(console);
         answer(console, &before, || render::nothing_to_salvage(&original, &before, layout))?;
         return Ok(Status::CLEAN);
@@ -268,6 +289,80 @@ fn salvage(path: &Path, directory: &Path, console: &mut Console) -> Result<Statu
     let layout = layout(console);
     answer(console, &done, || render::salvaged(&done, &proof, layout))?;
     Ok(Status::REPAIRED | if done.after.because.is_some() { Status::FINDINGS } else { Status::CLEAN })
+}
+
+/// A directory that new files go into.
+struct Target {
+    /// Without links.
+    path: PathBuf,
+    is_missing: bool,
+}
+
+impl Target {
+    /// Makes it, owner-only, where it is missing.
+    fn make(&self) -> Result<(), Failure> {
+        if !self.is_missing {
+            return Ok(());
+        }
+        let why = |error: crate::fsys::Error| format!("{}: the folder cannot be made: {}", show(self.path.as_os_str()), error.token());
+        Real.make_dir(&self.path, 0o700).map_err(|error| Failure::Operational(why(error)))
+    }
+    /// Takes it away again, if it was made and is empty.
+    fn unmake(&self) {
+        if self.is_missing {
+            // An empty folder that stays harms nothing.
+            let _ = Real.remove_dir(&self.path);
+        }
+    }
+}
+
+/// The directory that is named for new files: it is there, or its last component is missing. Nothing is made yet.
+fn target(named: &Path, storage: &[PathBuf], console: &Console) -> Result<Target, Failure> {
+    let full = console.environment.current_dir.join(named);
+    let found = match Real.realpath(&full) {
+        Ok(path) => {
+            let meta = Real.stat(&path).map_err(|error| Failure::Operational(error.to_string()))?;
+            if meta.kind != Kind::Directory {
+                return Err(Failure::Usage(format!("{}: this is no folder, and new files go into one", show(named.as_os_str()))));
+            }
+            Target { path, is_missing: false }
+        }
+        Err(error) => {
+            let parts = full.parent().zip(full.file_name()).filter(|_| error.errno == Errno::NOENT);
+            let (parent, name) = parts.ok_or_else(|| not_there("folder", named, &error))?;
+            let real = Real.realpath(parent).map_err(|error| not_there("folder", parent, &error))?;
+            Target { path: real.join(name), is_missing: true }
+        }
+    };
+    is_outside(named, &found.path, storage)?;
+    Ok(found)
+}
+
+/// Refuses a directory in an agent directory: one of those that are known, or one that its names tell.
+fn is_outside(named: &Path, real: &Path, storage: &[PathBuf]) -> Result<(), Failure> {
+    let is_storage = |path: &Path| {
+        storage.iter().any(|own| own == path)
+            || matches!(part_of(&Real, path), Some(Part::Directory { .. }))
+            || is_sessions(path)
+            || is_sessions(&path.join(SESSIONS))
+    };
+    match real.ancestors().find(|path| is_storage(path)) {
+        None => Ok(()),
+        Some(inside) => Err(Failure::Usage(format!(
+            "{}: this lies in gjc's own storage ({}), where only gjc makes files; name a place outside of it",
+            show(named.as_os_str()),
+            show(inside.as_os_str())
+        ))),
+    }
+}
+
+/// What was named and cannot be found, in words.
+fn not_there(what: &str, named: &Path, error: &crate::fsys::Error) -> Failure {
+    let name = show(named.as_os_str());
+    Failure::Operational(match error.errno {
+        Errno::NOENT => format!("{name}: there is no {what} of this name"),
+        _ => format!("{name}: the {what} cannot be reached: {}", error.token()),
+    })
 }
 
 /// The sessions directory of an agent directory.
@@ -308,10 +403,24 @@ fn read_plan(path: &Path) -> Result<Plan, Failure> {
 }
 
 fn read_json<T: DeserializeOwned>(path: &Path, what: &str, limit: u64) -> Result<T, Failure> {
+    parse_json(path, what, &read_bytes(path, limit)?)
+}
+
+/// The form that a proof says it has.
+#[derive(serde::Deserialize)]
+struct Form {
+    schema: String,
+}
+
+fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let file = input::open(path).map_err(|error| Failure::at(path, &error))?;
     file.take(limit).read_to_end(&mut bytes).map_err(|error| Failure::at(path, &error))?;
-    serde_json::from_slice(&bytes).map_err(|error| Failure::Usage(format!("{}: this is not {what}: {error}", show(path.as_os_str()))))
+    Ok(bytes)
+}
+
+fn parse_json<T: DeserializeOwned>(path: &Path, what: &str, bytes: &[u8]) -> Result<T, Failure> {
+    serde_json::from_slice(bytes).map_err(|error| Failure::Usage(format!("{}: this is not {what}: {error}", show(path.as_os_str()))))
 }
 
 fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Failure> {

@@ -7,7 +7,7 @@ use super::words::count;
 use crate::finding::Severity;
 use crate::repair::apply::{Applied, Session};
 use crate::repair::plan::{Plan, Refusal, ScopePlan, SessionPlan};
-use crate::repair::proof::{Checked, Proof};
+use crate::repair::proof::Checked;
 use crate::repair::salvage::{Hashed, Reading, Salvage};
 use std::fmt::Write;
 use std::path::Path;
@@ -221,7 +221,9 @@ pub fn applied(applied: &Applied, planned: &Plan, proofs: Option<&Path>, layout:
     let mut page = Page::new(&planned.agent_dir, layout);
     let copied = applied.copied() as u64;
     let left = applied.sessions.iter().filter(|session| session.refused.is_some()).count() as u64;
+    let already = applied.sessions.iter().filter(|session| session.copied_meanwhile).count() as u64;
     let headline = match (copied, left) {
+        (0, 0) if already > 0 => format!("nothing left to do: {} copied already", count(already, "session was", "sessions were")),
         (0, 0) => "nothing to repair: no session was copied".to_owned(),
         (copied, 0) => format!("{} copied, byte for byte", count(copied, "session", "sessions")),
         (copied, left) => format!("{} copied, {left} left alone", count(copied, "session", "sessions")),
@@ -233,7 +235,7 @@ pub fn applied(applied: &Applied, planned: &Plan, proofs: Option<&Path>, layout:
         done(&mut page, session);
     }
     for session in applied.sessions.iter().filter(|session| session.copied_meanwhile) {
-        page.row("done", &format!("{} another process copied it meanwhile", session.session_id));
+        page.row("done", &format!("{}  copied already", session.session_id));
     }
     for session in &applied.sessions {
         if let Some(refused) = &session.refused {
@@ -244,7 +246,11 @@ pub fn applied(applied: &Applied, planned: &Plan, proofs: Option<&Path>, layout:
     for over in &applied.leftovers {
         match &over.refused {
             Some(refused) => page.refusal("left", "receipts of an interrupted migration:", refused),
-            None => page.row("aside", &format!("{} of an interrupted migration", count(over.receipts.len() as u64, "receipt", "receipts"))),
+            None => {
+                let already = if over.moved_already { ", moved already" } else { "" };
+                let receipts = count(over.receipts.len() as u64, "receipt", "receipts");
+                page.row("aside", &format!("{receipts} of an interrupted migration{already}"));
+            }
         }
     }
     page.unread(planned);
@@ -280,18 +286,15 @@ fn pending(page: &mut Page, session: &Session) {
     }
 }
 
-/// A proof that was looked at again.
-pub fn verified(proof: &Proof, checked: &[Checked], layout: Layout) -> String {
+/// A proof that was looked at again; `what` names it.
+pub fn verified(what: &str, checked: &[Checked], layout: Layout) -> String {
     let mut page = Page::new("", layout);
     let broken = checked.iter().filter(|one| !one.holds).count() as u64;
     let headline = match broken {
-        0 => format!("the proof of session {} holds", proof.session_id),
-        broken => format!(
-            "{} of the proof of session {} no longer {}",
-            count(broken, "statement", "statements"),
-            proof.session_id,
-            if broken == 1 { "holds" } else { "hold" }
-        ),
+        0 => format!("{what} holds"),
+        broken => {
+            format!("{} of {what} no longer {}", count(broken, "statement", "statements"), if broken == 1 { "holds" } else { "hold" })
+        }
     };
     let headline = page.palette.strong(&plain(&headline));
     page.line(&headline);

@@ -54,7 +54,7 @@ pub struct Session {
     /// Why it was left alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<Refusal>,
-    /// Another process copied it since the plan was made; nothing was left to do.
+    /// It was copied since the plan was made, by this plan or by another process; nothing was left to do, nothing was written.
     pub copied_meanwhile: bool,
     /// What could not be cleaned up, and is harmless where it lies.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -70,6 +70,9 @@ pub struct Over {
     /// Why they were left alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<Refusal>,
+    /// They were moved aside since the plan was made.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub moved_already: bool,
 }
 
 impl Applied {
@@ -103,7 +106,11 @@ fn leave(scope: &ScopePlan, refused: Option<Refused>, applied: &mut Applied) {
     let why = |own: &Option<Refusal>| own.clone().or_else(|| refused.clone()).or_else(|| scope.refused.clone());
     applied.sessions.extend(scope.sessions.iter().map(|session| left_alone(session, why(&session.refused))));
     let leftovers = scope.leftovers.iter();
-    applied.leftovers.extend(leftovers.map(|one| Over { receipts: one.set_aside.clone(), refused: why(&one.refused) }));
+    applied.leftovers.extend(leftovers.map(|one| Over {
+        receipts: one.set_aside.clone(),
+        refused: why(&one.refused),
+        moved_already: false,
+    }));
 }
 
 fn left_alone(session: &SessionPlan, refused: Option<Refusal>) -> Session {
@@ -127,6 +134,14 @@ enum Ended {
     Copied(Box<Proof>, Vec<String>),
     /// Copied by another process.
     Meanwhile,
+}
+
+/// How a source stands to its plan, as far as it can be read without a lock.
+enum Standing {
+    /// A committed receipt matches it and its copy.
+    Copied,
+    /// It is the planned file.
+    AsPlanned(Box<(Candidate, TranscriptIdentity)>),
 }
 
 /// One scope that is prepared for writing.
@@ -193,16 +208,23 @@ impl<'g> Writer<'g> {
             }
         }
         for leftover in &plan.leftovers {
+            let is_absent = |path: &String| self.ground.fs.present(Path::new(path)).is_ok_and(|present| !present);
+            let moved_already = leftover.refused.is_none() && leftover.set_aside.iter().all(is_absent);
             let refused = match &leftover.refused {
                 Some(refused) => Some(refused.clone()),
+                None if moved_already => None,
                 None => self.leftover(leftover, &mut deciding).err().map(Refusal::from),
             };
-            applied.leftovers.push(Over { receipts: leftover.set_aside.clone(), refused });
+            applied.leftovers.push(Over { receipts: leftover.set_aside.clone(), refused, moved_already });
         }
     }
 
-    /// One session under its lock. What could not be cleaned up is told beside the outcome.
+    /// One session under its lock; what needs no lock to be known is answered before, so that a plan that is carried out again
+    /// writes nothing. What could not be cleaned up is told beside the outcome.
     fn session(&self, plan: &SessionPlan, deciding: &mut Deciding<'_>) -> Result<Ended, Stopped> {
+        if let Standing::Copied = self.standing(plan).map_err(|refused| Box::new((refused, Vec::new())))? {
+            return Ok(Ended::Meanwhile);
+        }
         let mut held = self.lock(&plan.operation, deciding)?;
         let outcome = self.locked(plan, deciding, &mut held);
         let left = if outcome.is_err() { self.store.roll_back().iter().map(text).collect() } else { Vec::new() };
@@ -231,11 +253,12 @@ impl<'g> Writer<'g> {
         }
     }
 
-    fn locked(&self, plan: &SessionPlan, deciding: &Deciding<'_>, held: &mut Held<'_>) -> Result<Ended, Refused> {
+    /// How the source stands to its plan.
+    fn standing(&self, plan: &SessionPlan) -> Result<Standing, Refused> {
         let fs = self.ground.fs;
-        let source_path = PathBuf::from(&plan.source);
-        let changed = |why: String| Refused::new("source_changed", why).at(&source_path);
-        let source = Candidate::read(fs, &source_path, Provenance::Legacy).map_err(|why| changed(format!("the transcript {why}")))?;
+        let source_path = Path::new(&plan.source);
+        let changed = |why: String| Refused::new("source_changed", why).at(source_path);
+        let source = Candidate::read(fs, source_path, Provenance::Legacy).map_err(|why| changed(format!("the transcript {why}")))?;
         let before = source.identity(fs).map_err(|why| changed(format!("the transcript {why}")))?;
         // A tombstone has the operation name of the legacy file (spec 02 §9.1).
         let tombstone = self.scope.protocol(layout::TOMBSTONES).join(format!("{}.json", plan.operation));
@@ -243,12 +266,26 @@ impl<'g> Writer<'g> {
             return Err(Refused::new("migration_retired", "the session was deleted since the plan").at(tombstone));
         }
         if self.is_migrated(&source, &before, Path::new(&plan.destination)) {
-            return Ok(Ended::Meanwhile);
+            return Ok(Standing::Copied);
         }
+        if before.operation() != plan.operation {
+            return Err(changed(plan.transcript_drift(&before)));
+        }
+        Ok(Standing::AsPlanned(Box::new((source, before))))
+    }
+
+    fn locked(&self, plan: &SessionPlan, deciding: &Deciding<'_>, held: &mut Held<'_>) -> Result<Ended, Refused> {
+        let fs = self.ground.fs;
+        let source_path = PathBuf::from(&plan.source);
+        let changed = |why: String| Refused::new("source_changed", why).at(&source_path);
+        let (source, before) = match self.standing(plan)? {
+            Standing::Copied => return Ok(Ended::Meanwhile),
+            Standing::AsPlanned(found) => *found,
+        };
         // 1. to 9. are decided again, now that nobody else migrates this session.
         let mut decided = deciding.decide_one(&source)?;
         if !is_planned(plan, &decided.plan) {
-            return Err(changed("something of this session changed since the plan".to_owned()));
+            return Err(changed(plan.drift(&decided.plan)));
         }
         if let Some(put_back) = &decided.plan.put_back {
             held.consent()?;
@@ -510,9 +547,10 @@ impl<'g> Writer<'g> {
     }
 }
 
-/// Whether what is found now is what was planned. An equal copy that appeared meanwhile does no harm.
+/// Whether what is found now is what was planned. An equal copy that appeared meanwhile does no harm; which file it is the
+/// operation says.
 fn is_planned(plan: &SessionPlan, now: &SessionPlan) -> bool {
-    *plan == SessionPlan { copied_already: plan.copied_already, ..now.clone() }
+    *plan == SessionPlan { copied_already: plan.copied_already, file: plan.file.clone(), ..now.clone() }
 }
 
 /// Makes the planned directories owner-only: mode, then access control lists, outermost first (spec 02 §4.1).

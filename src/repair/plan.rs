@@ -11,7 +11,7 @@ use crate::agent::identity::Identity;
 use crate::agent::layout;
 use crate::agent::migration_receipt::{self as receipt, Name, Receipt, State};
 use crate::agent::predict::{self, Cleanup, migrate};
-use crate::agent::record::{Tree, json_text};
+use crate::agent::record::{TranscriptIdentity, Tree, json_text};
 use crate::agent::residue;
 use crate::agent::security::{self, Need, Violation};
 use crate::agent::tombstone::Provenance;
@@ -116,6 +116,9 @@ pub struct SessionPlan {
     pub size: u64,
     /// Its SHA-256, lower-case hex.
     pub sha256: String,
+    /// Which object it is and when it was modified; a plan without it says less about what changed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub file: Option<Seen>,
     /// Its artifact directory, when it has one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub artifacts: Option<ArtifactPlan>,
@@ -129,6 +132,24 @@ pub struct SessionPlan {
     /// Why it is left alone.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub refused: Option<Refusal>,
+}
+
+/// A transcript as the plan saw it, besides size and content.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Seen {
+    /// Device, in decimal.
+    pub dev: String,
+    /// Inode, in decimal.
+    pub ino: String,
+    /// Modification time, nanoseconds since 1970, in decimal.
+    pub mtime_ns: String,
+}
+
+impl From<&TranscriptIdentity> for Seen {
+    fn from(identity: &TranscriptIdentity) -> Self {
+        Seen { dev: identity.dev.to_string(), ino: identity.ino.to_string(), mtime_ns: identity.mtime_ns.to_string() }
+    }
 }
 
 /// The artifacts of a session.
@@ -188,6 +209,61 @@ impl SessionPlan {
     /// Whether it is copied.
     pub const fn is_done(&self) -> bool {
         self.refused.is_none()
+    }
+}
+
+impl SessionPlan {
+    /// What differs between the planned transcript and the one that is there now, in words.
+    pub(super) fn transcript_drift(&self, now: &TranscriptIdentity) -> String {
+        let mut drift = Vec::new();
+        if let Some(was) = &self.file {
+            let now = Seen::from(now);
+            if (&was.dev, &was.ino) != (&now.dev, &now.ino) {
+                drift.push(format!("it is another file (device and inode {}:{}, now {}:{})", was.dev, was.ino, now.dev, now.ino));
+            }
+            if was.mtime_ns != now.mtime_ns {
+                drift.push(format!("its modification time (mtime {} ns, now {} ns)", was.mtime_ns, now.mtime_ns));
+            }
+        }
+        if self.size != now.size {
+            drift.push(format!("its size ({} bytes, now {})", self.size, now.size));
+        }
+        if self.sha256 != now.sha256 {
+            drift.push("its bytes (another SHA-256)".to_owned());
+        } else if !drift.is_empty() {
+            drift.push("but not its bytes".to_owned());
+        }
+        if drift.is_empty() {
+            drift.push("its place, inode or modification time".to_owned());
+        }
+        format!("the transcript changed since the plan: {}; make a new plan", drift.join(", "))
+    }
+    /// What else differs between this plan of a session and one that is made now, in words.
+    pub(super) fn drift(&self, now: &SessionPlan) -> String {
+        let artifacts = |plan: &SessionPlan| match &plan.artifacts {
+            None => "none".to_owned(),
+            Some(all) => format!("{} files, {} directories, {} bytes", all.files, all.directories, all.bytes),
+        };
+        let mut drift = Vec::new();
+        if self.artifacts != now.artifacts {
+            let (was, is) = (artifacts(self), artifacts(now));
+            drift.push(match was == is {
+                true => format!("its artifacts ({was}, but a name, an inode, a time or bytes of one differ)"),
+                false => format!("its artifacts ({was}; now {is})"),
+            });
+        }
+        for (differs, what) in [
+            (self.put_back != now.put_back, "where its artifacts lie"),
+            (self.set_aside != now.set_aside, "what an interrupted migration left in receipts/"),
+            (self.session_id != now.session_id, "its session id"),
+            (self.destination != now.destination, "its destination"),
+            (self.size != now.size || self.sha256 != now.sha256, "its size or SHA-256, which the plan states otherwise"),
+        ] {
+            if differs {
+                drift.push(what.to_owned());
+            }
+        }
+        format!("this session changed since the plan: {}; make a new plan", drift.join(", "))
     }
 }
 
@@ -383,6 +459,7 @@ fn unread(source: &Candidate, scope: &Path, refused: Refusal) -> SessionPlan {
         operation: String::new(),
         size: source.meta.size,
         sha256: String::new(),
+        file: None,
         artifacts: None,
         copied_already: false,
         put_back: None,
@@ -646,6 +723,7 @@ impl<'a> Deciding<'a> {
         let operation = identity.operation();
         plan.operation.clone_from(&operation);
         plan.sha256.clone_from(&identity.sha256);
+        plan.file = Some(Seen::from(&identity));
         self.lock_is_free(&operation)?;
         let destination = PathBuf::from(&plan.destination);
         self.is_free_for(source, &identity.sha256, &destination, plan)?;

@@ -223,12 +223,12 @@ pub fn verify(fs: &dyn Fs, proof: &Proof) -> Vec<Checked> {
     all
 }
 
-fn said(why: &Refusal) -> String {
+pub(super) fn said(why: &Refusal) -> String {
     if why.is_absent() { "nothing stands there".to_owned() } else { why.to_string() }
 }
 
 /// Whether a file begins with so many bytes of this hash.
-fn begins(fs: &dyn Fs, path: &Path, size: u64, sha256: &str) -> Result<String, String> {
+pub(super) fn begins(fs: &dyn Fs, path: &Path, size: u64, sha256: &str) -> Result<String, String> {
     let looked = || -> Result<(String, u64, u64), Refusal> {
         let mut watched = Watched::open(fs, path)?;
         let (mut hash, mut left) = (Sha256::new(), size);

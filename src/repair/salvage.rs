@@ -4,8 +4,11 @@
 //! Nothing is invented: each line of the copy is a range of the source, byte for byte (bytes that are no UTF-8 become U+FFFD, a
 //! line end inside a record a space), and each byte of the source is either in such a range or listed with the reason why not.
 
+use super::plan::hex;
+use super::proof::{Checked, begins, said};
 use crate::check::line::{Pieces, begins_with_own_record, pieces};
 use crate::finding::Release;
+use crate::fsys::{Fs, Sha256Reader, Watched};
 use crate::json::jsonl::{Event, Found, Line, Lines};
 use crate::json::text::Encoding;
 use crate::json::{Node, Tape, View};
@@ -14,7 +17,9 @@ use crate::transcript::inspect::{self, Cause, Inspected, Reason, Verdict};
 use crate::transcript::tree::{Leaf, Tree};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::io::{self, Read};
+use std::path::Path;
 
 /// The form of a salvage proof.
 pub const SCHEMA: &str = "gjc-fsck/salvage-proof/1";
@@ -330,6 +335,73 @@ pub struct Hashed {
     pub size: u64,
     /// SHA-256, lower-case hex.
     pub sha256: String,
+}
+
+/// Looks at everything that a salvage proof says: the two files, that its ranges are every byte of the source once, and that
+/// mending the source gives these ranges and this copy. The copy may have grown since: a session goes on.
+pub fn verify(fs: &dyn Fs, proof: &Salvage) -> Vec<Checked> {
+    let (source, copy) = (&proof.source, &proof.copy);
+    let again = mend_again(fs, Path::new(&source.path));
+    let unchanged = match &again {
+        Ok(again) if (again.size, &again.sha256) == (source.size, &source.sha256) => {
+            Ok(format!("{} bytes, sha256 {}", source.size, source.sha256))
+        }
+        Ok(again) => Err(format!("other bytes: {}, sha256 {}", again.size, again.sha256)),
+        Err(why) => Err(why.clone()),
+    };
+    let mended = match &again {
+        Ok(again) if again.mended != proof.mended => Err("other ranges".to_owned()),
+        Ok(again) if again.copy != copy.sha256 => Err(format!("another copy: sha256 {}", again.copy)),
+        Ok(_) => Ok(format!("{} lines carried over, {} ranges left out", proof.mended.lines.len(), proof.mended.left.len())),
+        Err(why) => Err(why.clone()),
+    };
+    let checks = [
+        ("the source has the same bytes", &source.path, unchanged),
+        ("the copy begins with the bytes that were written", &copy.path, begins(fs, Path::new(&copy.path), copy.size, &copy.sha256)),
+        ("the ranges are every byte of the source, once", &source.path, partition(&proof.mended, source.size)),
+        ("mended again, the source gives these ranges and this copy", &source.path, mended),
+    ];
+    let checked = checks.into_iter().map(|(what, path, outcome)| {
+        let holds = outcome.is_ok();
+        Checked { what: what.to_owned(), path: path.clone(), holds, found: outcome.unwrap_or_else(|why| why) }
+    });
+    checked.collect()
+}
+
+/// A source that was mended once more, into nothing.
+struct Again {
+    size: u64,
+    sha256: String,
+    copy: String,
+    mended: Mended,
+}
+
+fn mend_again(fs: &dyn Fs, path: &Path) -> Result<Again, String> {
+    let watched = Watched::open(fs, path).map_err(|why| said(&why))?;
+    let (mut reader, mut copy) = (Sha256Reader::new(watched), Sha256::new());
+    let mended = mend(&mut reader, &mut |line| {
+        copy.update(line);
+        Ok(())
+    });
+    let mended = mended.map_err(|why| why.to_string())?;
+    let (sha256, size, watched) = reader.finish();
+    watched.finish().map_err(|why| said(&why))?;
+    Ok(Again { size, sha256: hex(&sha256), copy: hex(&copy.finalize()), mended })
+}
+
+/// Whether ranges are every one of so many bytes, once.
+fn partition(mended: &Mended, size: u64) -> Result<String, String> {
+    let lines = mended.lines.iter().map(|line| (line.from, line.to));
+    let mut ranges: Vec<(u64, u64)> = lines.chain(mended.left.iter().map(|left| (left.from, left.to))).collect();
+    ranges.sort_unstable();
+    let mut at = 0;
+    for (from, to) in ranges {
+        if from != at || to < from {
+            return Err(format!("byte {} is in no range, or in two", at.min(from)));
+        }
+        at = to;
+    }
+    if at == size { Ok(format!("{size} bytes")) } else { Err(format!("they end at byte {at} of {size}")) }
 }
 
 #[cfg(test)]

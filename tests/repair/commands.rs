@@ -181,3 +181,126 @@ fn salvage_writes_a_new_transcript_outside_and_never_over_anything() {
     assert_eq!(code(&gjc_fsck(&tree, &["--salvage", &source])), 16);
     assert_eq!(snapshot(&tree.root.join("agent")), before);
 }
+
+/// Everything is as it was, also in `.gjc-recovery`, and the answer says why.
+#[test]
+fn a_plan_that_is_carried_out_again_writes_nothing() {
+    let tree = legacy_tree(2);
+    assert_eq!(code(&gjc_fsck(&tree, &["agent", "--plan", "-o", "plan.json"])), 0);
+    assert_eq!(code(&gjc_fsck(&tree, &["--apply", "plan.json"])), 1);
+    let before = snapshot(&tree.root);
+    for _ in 0..2 {
+        let again = gjc_fsck(&tree, &["--apply", "plan.json", "--proof", "tree-has-no-such/proofs"]);
+        assert_eq!(code(&again), 8, "{}", said(&again));
+        let again = gjc_fsck(&tree, &["--apply", "plan.json"]);
+        assert_eq!(code(&again), 0, "{}", said(&again));
+        for wanted in ["nothing left to do: 2 sessions were copied already", "s0 copied already", "s1 copied already"] {
+            assert!(said(&again).contains(wanted), "{wanted} is missing in\n{}", said(&again));
+        }
+        assert_eq!(snapshot(&tree.root), before);
+    }
+    // A folder for proofs that nobody needed does not stay.
+    assert_eq!(code(&gjc_fsck(&tree, &["--apply", "plan.json", "--proof", "proofs"])), 0);
+    assert!(snapshot(&tree.root).keys().eq(before.keys()));
+}
+
+#[test]
+fn what_changed_since_the_plan_is_named_and_no_lock_is_taken_for_it() {
+    use std::io::Write;
+    let tree = legacy_tree(2);
+    assert_eq!(code(&gjc_fsck(&tree, &["agent", "--plan", "-o", "plan.json"])), 0);
+    let (s0, s1) = (source(&tree, "s0"), source(&tree, "s1"));
+    std::fs::File::options().append(true).open(&s1).unwrap().write_all(clean::label("more").as_bytes()).unwrap();
+    // Another file with the same bytes.
+    std::fs::copy(&s0, tree.root.join("s0")).unwrap();
+    std::fs::rename(tree.root.join("s0"), &s0).unwrap();
+    let applied = gjc_fsck(&tree, &["--apply", "plan.json"]);
+    assert_eq!(code(&applied), 4, "{}", said(&applied));
+    let text = said(&applied).split_whitespace().collect::<Vec<_>>().join(" ");
+    for wanted in ["another file (device and inode", "but not its bytes", "its size (", "its modification time", "another SHA-256"] {
+        assert!(text.contains(wanted), "{wanted} is missing in\n{text}");
+    }
+    let locks = snapshot(&tree.root.join("agent")).into_keys().filter(|path| path.extension().is_some_and(|end| end == "lock")).count();
+    assert_eq!(locks, 0);
+}
+
+#[test]
+fn an_artifact_that_changed_since_the_plan_is_named() {
+    let tree = legacy_tree(1);
+    assert_eq!(code(&gjc_fsck(&tree, &["agent", "--plan", "-o", "plan.json"])), 0);
+    std::fs::write(source(&tree, "s0").with_extension("").join("new"), "new").unwrap();
+    let applied = gjc_fsck(&tree, &["--apply", "plan.json"]);
+    let text = said(&applied).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("its artifacts (2 files, 2 directories") && text.contains("now 3 files"), "{text}");
+}
+
+#[test]
+fn the_folder_of_new_files_is_made_and_only_its_last_part() {
+    use std::os::unix::fs::PermissionsExt;
+    let tree = legacy_tree(2);
+    let mode = |name: &str| std::fs::metadata(tree.root.join(name)).unwrap().permissions().mode() & 0o777;
+    let source = source(&tree, "s1");
+    let torn = [std::fs::read(&source).unwrap(), b"{\"type\":\"mess".to_vec()].concat();
+    std::fs::write(tree.root.join("torn.jsonl"), torn).unwrap();
+    let nowhere = gjc_fsck(&tree, &["agent", "--apply", "--proof", "no/proofs"]);
+    assert_eq!((code(&nowhere), said(&nowhere).contains("there is no folder of this name")), (8, true), "{}", said(&nowhere));
+    let nowhere = gjc_fsck(&tree, &["--salvage", "torn.jsonl", "-o", "no/mended"]);
+    assert_eq!((code(&nowhere), said(&nowhere).contains("there is no folder of this name")), (8, true), "{}", said(&nowhere));
+    let healthy = gjc_fsck(&tree, &["--salvage", source.to_str().unwrap(), "-o", "mended"]);
+    assert_eq!((code(&healthy), tree.root.join("mended").exists()), (0, false), "{}", said(&healthy));
+    let applied = gjc_fsck(&tree, &["agent", "--apply", "--proof", "proofs"]);
+    assert_eq!((code(&applied), mode("proofs"), proofs(&tree).len()), (1, 0o700, 2), "{}", said(&applied));
+    let salvaged = gjc_fsck(&tree, &["--salvage", "torn.jsonl", "-o", "mended"]);
+    assert_eq!((code(&salvaged), mode("mended")), (1, 0o700), "{}", said(&salvaged));
+}
+
+#[test]
+fn nothing_is_written_into_the_agent_directory_but_by_the_migration() {
+    let tree = legacy_tree(1);
+    std::fs::create_dir(tree.root.join("agent/blobs")).unwrap();
+    let source = source(&tree, "s0");
+    let legacy = source.parent().unwrap().to_string_lossy().into_owned();
+    std::fs::write(tree.root.join("torn.jsonl"), [std::fs::read(&source).unwrap(), b"{".to_vec()].concat()).unwrap();
+    let before = snapshot(&tree.root);
+    for folder in ["agent", "agent/new", "agent/blobs", "agent/sessions", "agent/sessions/new", &legacy, &format!("{legacy}/new")] {
+        for arguments in [
+            &["agent", "--apply", "--proof", folder][..],
+            &["agent", "--plan", "-o", &format!("{folder}/plan.json")],
+            &["--salvage", "torn.jsonl", "-o", folder],
+        ] {
+            // The folder of a plan file is never made.
+            if arguments.contains(&"--plan") && folder.ends_with("/new") {
+                continue;
+            }
+            let refused = gjc_fsck(&tree, arguments);
+            assert_eq!(code(&refused), 16, "{arguments:?}: {}", said(&refused));
+            assert!(said(&refused).contains("lies in gjc's own storage"), "{arguments:?}: {}", said(&refused));
+        }
+    }
+    assert_eq!(snapshot(&tree.root), before);
+}
+
+#[test]
+fn a_salvage_proof_is_verified_too() {
+    let tree = legacy_tree(1);
+    let torn = [std::fs::read(source(&tree, "s0")).unwrap(), b"{\"type\":\"mess".to_vec()].concat();
+    std::fs::write(tree.root.join("torn.jsonl"), &torn).unwrap();
+    assert_eq!(code(&gjc_fsck(&tree, &["--salvage", "torn.jsonl", "-o", "mended"])), 1);
+    let proof = tree.root.join("mended/torn.jsonl.salvage.json");
+    let verify = || gjc_fsck(&tree, &["--verify", "mended/torn.jsonl.salvage.json"]);
+    assert_eq!((code(&verify()), said(&verify()).contains("the salvage proof of")), (0, true), "{}", said(&verify()));
+    let kept = std::fs::read_to_string(&proof).unwrap();
+    // A range that is not what was carried over; bytes of the copy; bytes of the source: each is seen.
+    std::fs::write(&proof, kept.replacen("\"from\": 0", "\"from\": 1", 1)).unwrap();
+    assert_eq!((code(&verify()), said(&verify()).contains("2 statements")), (4, true), "{}", said(&verify()));
+    std::fs::write(&proof, kept).unwrap();
+    let copy = tree.root.join("mended/torn.jsonl");
+    let bytes = std::fs::read(&copy).unwrap();
+    std::fs::write(&copy, &bytes[1..]).unwrap();
+    assert_eq!((code(&verify()), said(&verify()).contains("1 statement of")), (4, true), "{}", said(&verify()));
+    std::fs::write(&copy, bytes).unwrap();
+    std::fs::write(tree.root.join("torn.jsonl"), &torn[..torn.len() - 1]).unwrap();
+    assert_eq!((code(&verify()), said(&verify()).contains("2 statements")), (4, true), "{}", said(&verify()));
+    std::fs::write(&proof, "{\"schema\":\"other\"}").unwrap();
+    assert_eq!((code(&verify()), said(&verify()).contains("a proof of neither form")), (16, true), "{}", said(&verify()));
+}
