@@ -12,6 +12,7 @@ use gjc_fsck::check::verdict::{explains_managed, explains_strict};
 use gjc_fsck::finding::{Collected, Finding, Release};
 use gjc_fsck::fsys::Memory;
 use gjc_fsck::json::View;
+use gjc_fsck::json::jsonl::{Event, Lines};
 use std::path::PathBuf;
 use support::{Others, cases};
 
@@ -232,6 +233,35 @@ fn malformed_is_explained_over_mutations() {
         }
     }
     assert!(wrong.is_empty(), "{} of them: {}", wrong.len(), wrong[..wrong.len().min(5)].join("\n\n"));
+}
+
+/// What strict inspection accepts, the lenient reader has whole: one value of it for each line that is not blank.
+#[test]
+fn the_lenient_reader_loses_nothing_that_strict_inspection_accepts() {
+    let mut draw = Draw(0x0DDB_1A5E_5BAD_5EED);
+    let mut accepted = 0;
+    for (name, bytes, rounds) in seeds(20) {
+        let mutations = (0..rounds).map(|_| mutate(&bytes, &mut draw)).collect::<Vec<_>>();
+        for bytes in [bytes].into_iter().chain(mutations) {
+            if !matches!(answer(&checked(&bytes, &options(&bytes, Release::V0_17)).0, "S"), "resumable" | "terminal") {
+                continue;
+            }
+            accepted += 1;
+            let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
+            let records = text.split(|byte| *byte == b'\n').filter(|line| !matches!(line, [] | [b'\r'])).count();
+            let mut lines = Lines::new(&bytes[..]);
+            let mut values = 0;
+            while let Some(event) = lines.next().unwrap() {
+                match event {
+                    Event::Value(_) => values += 1,
+                    Event::Line(_) => {}
+                    _ => panic!("{name}: a line is lost\n{}", String::from_utf8_lossy(&bytes)),
+                }
+            }
+            assert_eq!(values, records, "{name}\n{}", String::from_utf8_lossy(&bytes));
+        }
+    }
+    assert!(accepted > 500, "only {accepted} were accepted");
 }
 
 /// Whatever the number of workers: a folder of mutated transcripts gives the same findings, gauges and verdicts.

@@ -23,6 +23,9 @@ pub enum Error {
         /// Its answer.
         error: io::Error,
     },
+    /// There is no `case.json` anywhere below.
+    #[error("{}: no case stands here: a case is a folder with a {CASE}", .0.display())]
+    NoCase(PathBuf),
     /// A path that leads out of the corpus, or is none.
     #[error("{0:?} is no path inside the corpus")]
     Outside(String),
@@ -78,6 +81,10 @@ pub fn walk(root: &Path) -> Result<Corpus, Error> {
             corpus.cases.push(Folder { root: root.to_owned(), name: folder });
         }
         corpus.files.push(name);
+    }
+    // A mistyped folder must not pass as one in which nothing fails.
+    if corpus.cases.is_empty() {
+        return Err(Error::NoCase(root.to_owned()));
     }
     corpus.cases.sort();
     corpus.files.sort();

@@ -122,6 +122,19 @@ fn the_policy_disabled_is_honoured() {
 }
 
 #[test]
+fn a_plan_takes_no_other_policy() {
+    let tree = legacy_tree(1);
+    let plan = tree.root.join("plan.json").to_string_lossy().into_owned();
+    assert_eq!(code(&gjc_fsck(&tree, &["agent", "--plan", "-o", &plan])), 0);
+    let before = snapshot(&tree.root.join("agent"));
+    for more in [["--policy", "disabled"].as_slice(), &["--secure-modes"]] {
+        let output = gjc_fsck(&tree, &[["agent", "--apply", &plan].as_slice(), more].concat());
+        assert_eq!(code(&output), 16, "{}", said(&output));
+    }
+    assert_eq!(snapshot(&tree.root.join("agent")), before);
+}
+
+#[test]
 fn one_transcript_or_one_directory_can_be_meant() {
     let tree = legacy_tree(3);
     let one = source(&tree, "s1").to_string_lossy().into_owned();
