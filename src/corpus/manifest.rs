@@ -66,6 +66,7 @@ mod tests {
     fn every_kind_of_difference_is_told() {
         let root = tempfile::tempdir().unwrap();
         let put = |name: &str, text: &str| std::fs::write(root.path().join(name), text).unwrap();
+        put("case.json", "{}");
         put("a", "x");
         put("b", "x");
         assert_eq!(differences(root.path()).unwrap(), [(NAME.to_owned(), "there is no manifest")]);
