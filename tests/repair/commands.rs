@@ -127,12 +127,28 @@ fn a_plan_takes_no_other_policy() {
     let plan = tree.root.join("plan.json").to_string_lossy().into_owned();
     assert_eq!(code(&gjc_fsck(&tree, &["agent", "--plan", "-o", &plan])), 0);
     let before = snapshot(&tree.root.join("agent"));
-    let output = gjc_fsck(&tree, &["agent", "--apply", &plan, "--policy", "disabled"]);
+    let output = gjc_fsck(&tree, &["--apply", &plan, "--policy", "disabled"]);
     assert_eq!(code(&output), 16, "{}", said(&output));
+    assert!(said(&output).contains("a plan already says its policy"), "{}", said(&output));
     assert_eq!(snapshot(&tree.root.join("agent")), before);
-    // The consent to change modes is asked for where they are changed.
-    let output = gjc_fsck(&tree, &["agent", "--apply", &plan, "--secure-modes"]);
-    assert_eq!(code(&output), 1, "{}", said(&output));
+}
+
+#[test]
+fn a_plan_with_mode_changes_is_applied_only_with_consent() {
+    use std::os::unix::fs::PermissionsExt;
+    let tree = legacy_tree(1);
+    let sessions = tree.root.join("agent/sessions");
+    std::fs::set_permissions(&sessions, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let plan = tree.root.join("plan.json").to_string_lossy().into_owned();
+    assert_eq!(code(&gjc_fsck(&tree, &["agent", "--secure-modes", "--plan", "-o", &plan])), 0);
+    let before = snapshot(&tree.root.join("agent"));
+    let refused = gjc_fsck(&tree, &["--apply", &plan]);
+    assert_eq!(code(&refused), 4, "{}", said(&refused));
+    assert!(said(&refused).contains("mode_mismatch"), "{}", said(&refused));
+    assert_eq!(snapshot(&tree.root.join("agent")), before);
+    let applied = gjc_fsck(&tree, &["--apply", &plan, "--secure-modes"]);
+    assert_eq!(code(&applied), 1, "{}", said(&applied));
+    assert_eq!(std::fs::metadata(&sessions).unwrap().permissions().mode() & 0o777, 0o700);
 }
 
 #[test]
