@@ -317,6 +317,9 @@ impl Lift for Facts {
         compaction.faults.clear(Field::FirstKeptEntryId);
         compaction.faults.unless(ids.is_string(id), Field::FirstKeptEntryId);
     }
+    fn keep_old_id(&mut self, entries: &mut [Fact], compaction: usize, _: usize, id: Id, ids: &Ids) {
+        self.set_first_kept(&mut entries[compaction], id, ids);
+    }
     fn drop_first_kept_index(&mut self, compaction: &mut Fact) {
         if let Some(compaction) = self.value_mut(compaction) {
             Whole.drop_first_kept_index(compaction);

@@ -26,6 +26,8 @@ pub trait Lift: Keep {
     fn first_kept_index(&self, compaction: &Self::Entry) -> Option<f64>;
     /// `compaction.firstKeptEntryId = id`; [`Id::ABSENT`] takes the member away.
     fn set_first_kept(&mut self, compaction: &mut Self::Entry, id: Id, ids: &Ids);
+    /// `entries[compaction].firstKeptEntryId = entries[named].id`, with the old id as it stands: `id` is its key.
+    fn keep_old_id(&mut self, entries: &mut [Self::Entry], compaction: usize, named: usize, id: Id, ids: &Ids);
     /// `delete compaction.firstKeptEntryIndex`
     fn drop_first_kept_index(&mut self, compaction: &mut Self::Entry);
     /// The `message` of a `message` entry: the kind of its value (none when absent) and its role.
@@ -167,15 +169,14 @@ fn chain<K: Lift>(entries: &mut [K::Entry], keep: &mut K, ids: &mut Ids, source:
             None => Names::Nothing,
             Some(named) if keep.kind(&entries[named]).is_header() => Names::Header(named),
             Some(named) => {
-                let (id, names) = match renamed.get(named) {
-                    Some(new) => (*new, Names::Entry(named)),
-                    None => match keep.id(&entries[named], ids) {
-                        Id::ABSENT => (Id::ABSENT, Names::NoId(named)),
-                        old => (old, Names::StaleId(named)),
-                    },
-                };
-                keep.set_first_kept(&mut entries[at], id, ids);
-                names
+                if let Some(new) = renamed.get(named) {
+                    keep.set_first_kept(&mut entries[at], *new, ids);
+                    Names::Entry(named)
+                } else {
+                    let old = keep.id(&entries[named], ids);
+                    keep.keep_old_id(entries, at, named, old, ids);
+                    if old == Id::ABSENT { Names::NoId(named) } else { Names::StaleId(named) }
+                }
             }
         };
         keep.drop_first_kept_index(&mut entries[at]);
@@ -230,6 +231,10 @@ impl Lift for Whole {
     fn set_first_kept(&mut self, compaction: &mut Value, id: Id, ids: &Ids) {
         set(compaction, "firstKeptEntryId", ids.value(id));
     }
+    fn keep_old_id(&mut self, entries: &mut [Value], compaction: usize, named: usize, _: Id, _: &Ids) {
+        let old = entries[named].get("id").cloned();
+        set(&mut entries[compaction], "firstKeptEntryId", old);
+    }
     fn drop_first_kept_index(&mut self, compaction: &mut Value) {
         set(compaction, "firstKeptEntryIndex", None);
     }
@@ -269,8 +274,14 @@ mod tests {
     }
     fn names(index: &str) -> (String, Vec<Names>) {
         let compaction = format!(r#"{{"type":"compaction","firstKeptEntryIndex":{index}}}"#);
-        let lines =
-            [r#"{"type":"session","id":"s"}"#, r#"{"type":"label"}"#, &compaction, r#"{"type":"label","id":"old"}"#, r#"{"type":"label"}"#];
+        let lines = [
+            r#"{"type":"session","id":"s"}"#,
+            r#"{"type":"label"}"#,
+            &compaction,
+            r#"{"type":"label","id":"old"}"#,
+            r#"{"type":"label"}"#,
+            r#"{"type":"label","id":["x",{"y":1}]}"#,
+        ];
         let (entries, migrated) = migrated(&lines).unwrap();
         (entries[2].clone(), migrated.boundaries.iter().map(|boundary| boundary.names).collect())
     }
@@ -305,6 +316,7 @@ mod tests {
             ("2", kept("#1"), vec![Names::Entry(2)]),
             ("3", kept("old"), vec![Names::StaleId(3)]),
             ("4", none.to_owned(), vec![Names::NoId(4)]),
+            ("5", none.replace('}', r#","firstKeptEntryId":["x",{"y":1}]}"#), vec![Names::StaleId(5)]),
             ("\"1\"", r##"{"type":"compaction","firstKeptEntryIndex":"1","id":"#1","parentId":"#0"}"##.to_owned(), vec![]),
         ] {
             assert_eq!(names(index), (entry, expect), "{index}");
