@@ -62,6 +62,24 @@ fn the_context_of_a_leaf() {
     assert_eq!(messages(&["--leaf-null"]), serde_json::json!([]));
 }
 
+/// gjc takes the last entry then. The JSON form answers what gjc answers, and says so; people are told that they mistyped.
+#[test]
+fn a_leaf_that_no_entry_has_is_never_taken_in_silence() {
+    let (status, out, err) = run(&["context", "in.jsonl", "--json", "--leaf", "zz"]);
+    assert_eq!(status, 0);
+    assert!(out.starts_with(r#"{"context":"#));
+    assert_eq!(err, "no entry has the id `zz`: this is the context of the last entry, as gjc answers then\n");
+    for form in ["--text", "--as-model"] {
+        let args = ["context", "in.jsonl", form, "--leaf", "zz"];
+        let (status, out, err) = run(&args);
+        assert_eq!((status, out.as_str()), (16, ""), "{args:?}");
+        assert!(err.contains("no entry has the id `zz`"), "{err}");
+    }
+    assert_eq!(run(&["tree", "in.jsonl", "--leaf", "zz"]).0, 16);
+    assert_eq!(run(&["tree", "in.jsonl", "--leaf", "sess-1"]).0, 16, "the session id is no entry");
+    assert_eq!(run(&["tree", "in.jsonl", "--leaf", "b"]).0, 0);
+}
+
 #[test]
 fn the_context_for_people_and_for_a_model() {
     let (status, text, _) = run(&["context", "in.jsonl"]);

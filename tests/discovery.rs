@@ -4,11 +4,12 @@
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test may")]
 
 use gjc_fsck::agent::identity::{Identity, Platform};
+use gjc_fsck::agent::predict;
 use gjc_fsck::agent::world::World;
 use gjc_fsck::corpus::clean;
 use gjc_fsck::finding::Release;
-use gjc_fsck::fsys::Memory;
 use gjc_fsck::fsys::host::Nowhere;
+use gjc_fsck::fsys::{Errno, Inject, Memory};
 use gjc_fsck::render::discovery;
 use gjc_fsck::render::human::Layout;
 use gjc_fsck::session::discovery::answer::{Continue, List, Resume, TerminalName};
@@ -85,7 +86,8 @@ fn shown(list: &List) -> String {
 }
 
 fn recent_list(fs: &Memory) -> List {
-    List::recent(&world(fs), "/ws".into(), recent::list(&world(fs), &scope("/ws"), recent::LIMIT, false))
+    let scope = predict::resolve(&world(fs), Path::new("/ws")).unwrap();
+    List::recent(&world(fs), "/ws".into(), recent::of_scope(&world(fs), &scope, recent::LIMIT))
 }
 fn picker_list(fs: &Memory) -> List {
     List::picker(&world(fs), "/ws".into(), picker::of_workspace(&world(fs), Path::new("/ws")), Vec::new())
@@ -155,6 +157,21 @@ fn resume_says_what_is_taken_and_why() {
     assert!(told("/mine/link.jsonl", "/ws").starts_with("✓"), "a path may be a link");
     let concise = |asked: &str| discovery::resume_concise(&resumed(&fs, asked, "/ws"));
     insta::assert_snapshot!("resume-concise", ["S", "broken", "nobody", "/mine/new.jsonl"].map(concise).concat());
+}
+
+#[test]
+fn what_keeps_a_session_from_being_found_is_named() {
+    let fs = agent();
+    let refusing = Inject::new(&fs, |call| (call.op == "opendir" && call.path == Path::new("/agent/sessions")).then_some(Errno::ACCESS));
+    let world = World { fs: &refusing, ..world(&fs) };
+    let meant = resolve::resolve(&world, OsStr::new("elsewhere"), Path::new("/nowhere"), None);
+    let answer = Resume::new(&world, "elsewhere".into(), &meant, budget::DEFAULT, |_, _| unreachable!("nothing is opened"));
+    assert_eq!((answer.action, answer.refused.as_ref().map(|refused| refused.code)), ("not_found", Some("cwd_missing")));
+    let left_out: Vec<(&str, &str)> = answer.left_out.iter().map(|one| (&*one.path, &*one.why)).collect();
+    assert_eq!(left_out, [("/agent/sessions", "the directory cannot be listed: EACCES")]);
+    insta::assert_snapshot!("resume-unreadable", discovery::resume(&answer, "", PAGE));
+    // A file with such a name that no list shows.
+    insta::assert_snapshot!("resume-not-listed", discovery::resume(&resumed(&agent(), "garb", "/ws"), "", PAGE));
 }
 
 fn continued(fs: &Memory, crumb: Option<&str>) -> Continue {

@@ -31,7 +31,12 @@ pub enum Failure {
 impl Failure {
     /// A read or write that failed, with the path in the words.
     pub fn at(path: &std::path::Path, error: &io::Error) -> Self {
-        Failure::Operational(format!("{}: {error}", show(path.as_os_str())))
+        let name = show(path.as_os_str());
+        match error.kind() {
+            io::ErrorKind::NotFound => Failure::Operational(format!("{name}: nothing stands here; check the spelling")),
+            io::ErrorKind::PermissionDenied => Failure::Operational(format!("{name}: it may not be read or written by this user")),
+            _ => Failure::Operational(format!("{name}: {error}")),
+        }
     }
 }
 
@@ -53,6 +58,18 @@ impl Console {
     /// Standard output, buffered.
     pub fn out(&mut self) -> &mut dyn Write {
         &mut self.out
+    }
+
+    /// Writes what a transcript says: byte for byte into a file or pipe, escaped where a terminal would obey it.
+    ///
+    /// # Errors
+    /// The answer cannot be written.
+    pub fn content(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if io::stdout().is_terminal() {
+            self.out.write_all(shown(&String::from_utf8_lossy(bytes)).as_bytes())
+        } else {
+            self.out.write_all(bytes)
+        }
     }
 
     /// The surroundings in which gjc would run for this user. Run as root, it speaks for the owner of the agent directory.
@@ -134,5 +151,25 @@ impl Console {
         };
         let _ = writeln!(io::stderr(), "gjc-fsck: {}", plain(&failure.to_string()));
         status
+    }
+}
+
+/// A text of several lines as a terminal may show it: tabs and line ends stay.
+fn shown(text: &str) -> String {
+    text.split_inclusive(['\n', '\t'])
+        .map(|piece| match piece.strip_suffix(['\n', '\t']) {
+            Some(words) => format!("{}{}", plain(words), piece.get(words.len()..).unwrap_or_default()),
+            None => plain(piece).into_owned(),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_escaped_and_lines_and_tabs_stay() {
+        assert_eq!(shown("a\tb\n\u{1b}[2J\r\nc\u{9b}1m \u{202e}d"), "a\tb\n\\u{1b}[2J\\r\nc\\u{9b}1m \\u{202e}d");
     }
 }

@@ -5,7 +5,7 @@ use super::{Console, Failure, Status, transcript};
 use crate::fsys::input;
 use crate::render::style::Palette;
 use crate::render::{context, tree::Sheet};
-use crate::transcript::context::answer::{LeafName, contexts};
+use crate::transcript::context::answer::{LeafName, answers};
 use crate::transcript::context::{Values, build, model};
 use crate::transcript::migrate::Numbered;
 use crate::transcript::outline::Outline;
@@ -21,7 +21,7 @@ the sentences that gjc puts around summaries and command output are worded diffe
 pub struct Args {
     /// Transcript; `-` is standard input
     pub file: PathBuf,
-    /// Rebuild for this entry (default: the last one, also for an id that does not occur)
+    /// Rebuild for this entry (default: the last one; --json takes it for an id that does not occur too, as gjc does)
     #[arg(long, value_name = "ID", conflicts_with = "leaf_null")]
     pub leaf: Option<String>,
     /// Rebuild for the place before the first entry
@@ -42,8 +42,7 @@ impl Args {
     fn leaf(&self) -> LeafName {
         match &self.leaf {
             _ if self.leaf_null => LeafName::BeforeFirst,
-            Some(id) => LeafName::Id(id.as_str().into()),
-            None => LeafName::Last,
+            leaf => LeafName::from(leaf.as_deref()),
         }
     }
 }
@@ -58,17 +57,20 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     }
     let release = console.options.gjc;
     let (mut traced, migrated) = transcript::open_migrated(&args.file, console)?;
-    let leaf = args.leaf().resolve(&traced.loaded.ids);
+    let name = args.leaf();
+    let leaf = name.resolve(&traced.loaded.ids);
     let list = Values::migrated(&traced.loaded.entries, &mut traced.loaded.ids, &migrated);
+    let tree = Tree::new(&list);
+    transcript::leaf_is_there(&args.file, &name, &tree, leaf)?;
     let outline = Outline::new(&list, &mut traced.loaded.ids, leaf, release);
-    let rebuilt = build(&Tree::new(&list), leaf, release).map_err(|throw| {
+    let rebuilt = build(&tree, leaf, release).map_err(|throw| {
         let file = args.file.display();
         Failure::Refused(format!("{file}: the context cannot be rebuilt, gjc throws {}: {throw}", throw.class()))
     })?;
     if args.as_model {
         let mut text = model::text(&rebuilt);
         text.push(b'\n');
-        console.out().write_all(&text)?;
+        console.content(&text)?;
     } else {
         let budget = transcript::budget(console);
         let sheet = Sheet { entries: &traced.loaded.entries, origins: &traced.origins, outline: &outline, budget };
@@ -80,14 +82,18 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
 
 fn answer(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let file = input::open(&args.file).map_err(|error| Failure::at(&args.file, &error))?;
-    let answers = contexts(file, console.options.gjc, &[args.leaf()], &mut Numbered::default());
+    let answers = answers(file, console.options.gjc, &[args.leaf()], &mut Numbered::default());
     let mut status = Status::CLEAN;
     for mut answer in answers.map_err(|error| Failure::at(&args.file, &error))? {
-        if !answer.starts_with(b"{\"context\":") {
+        if !answer.text.starts_with(b"{\"context\":") {
             status = Status::FINDINGS;
         }
-        answer.push(b'\n');
-        console.out().write_all(&answer)?;
+        answer.text.push(b'\n');
+        console.content(&answer.text)?;
+        if answer.unknown {
+            let id = args.leaf.as_deref().unwrap_or_default();
+            console.note(&format!("no entry has the id `{id}`: this is the context of the last entry, as gjc answers then"));
+        }
     }
     Ok(status)
 }

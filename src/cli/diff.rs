@@ -109,6 +109,8 @@ fn transcripts(base: &Path, path: &Path) -> Result<Named, Failure> {
     let real = Real.realpath(&base.join(path)).map_err(|error| failed(&error))?;
     let is_folder = Real.stat(&real).map_err(|error| failed(&error))?.kind == Kind::Directory;
     if !is_folder {
+        // Known before any work: of a file that cannot be read there is nothing to compare.
+        input::open(&real).map(drop).or_else(|error| if input::is_too_large(&error) { Ok(()) } else { Err(failed(&error)) })?;
         return Ok(Named { is_folder, files: BTreeMap::from([(String::new(), real)]) });
     }
     let mut files = BTreeMap::new();

@@ -13,18 +13,19 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "A transcript holds neither the system prompts nor the tools of the agent: name them with --with, or leave them out. Two things are \
-never in the text: the line about the cache, which needs the prices of the model, and the notice behind the output of commands."
+never in the text: the line about the cache, which needs the prices of the model, and the notice behind the output of commands. On a \
+terminal what it would obey is escaped; a file or pipe gets the text byte for byte."
 )]
 pub struct Args {
-    /// Transcript, or with --json a list of messages; `-` is standard input
+    /// Transcript, or with --messages a JSON file; `-` is standard input
     pub file: PathBuf,
-    /// FILE holds JSON: messages, or `{"systemPrompt"?,"model"?,"thinkingLevel"?,"tools"?,"messages"}`
-    #[arg(long, conflicts_with_all = ["leaf", "with"])]
-    pub json: bool,
+    /// FILE is no transcript but JSON: messages, or `{"systemPrompt"?,"model"?,"thinkingLevel"?,"tools"?,"messages"}`
+    #[arg(long, alias = "json", conflicts_with_all = ["leaf", "with"])]
+    pub messages: bool,
     /// JSON file with `systemPrompt` and `tools` (and `model`, `thinkingLevel` instead of those of the transcript)
     #[arg(long, value_name = "FILE")]
     pub with: Option<PathBuf>,
-    /// Dump the branch that ends with this entry (default: the last one, also for an id that does not occur)
+    /// Dump the branch that ends with this entry (default: the last one)
     #[arg(long, value_name = "ID")]
     pub leaf: Option<String>,
 }
@@ -34,14 +35,15 @@ pub struct Args {
 /// # Errors
 /// The file cannot be read, gjc loads nothing of it, or throws at its messages.
 pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
-    let given = if args.json { given(&args.file)? } else { of_transcript(args, console)? };
+    let given = if args.messages { given(&args.file)? } else { of_transcript(args, console)? };
     let text = given.dump().text().map_err(|throw| {
         let file = args.file.display();
         Failure::Refused(format!("{file}: gjc does not dump these messages, it throws {}: {throw}", throw.class()))
     })?;
     // Lone surrogates cannot be written: they are what a terminal would show.
-    let text = crate::json::JsStr::from_wtf8(&text).to_string_lossy().into_owned();
-    writeln!(console.out(), "{text}")?;
+    let mut text = crate::json::JsStr::from_wtf8(&text).to_string_lossy().into_owned();
+    text.push('\n');
+    console.content(text.as_bytes())?;
     Ok(Status::CLEAN)
 }
 
@@ -58,9 +60,12 @@ fn given(path: &Path) -> Result<Given, Failure> {
 fn of_transcript(args: &Args, console: &Console) -> Result<Given, Failure> {
     let release = console.options.gjc;
     let (mut traced, migrated) = transcript::open_migrated(&args.file, console)?;
-    let leaf = args.leaf.as_ref().map_or(LeafName::Last, |id| LeafName::Id(id.as_str().into())).resolve(&traced.loaded.ids);
+    let name = LeafName::from(args.leaf.as_deref());
+    let leaf = name.resolve(&traced.loaded.ids);
     let list = Values::migrated(&traced.loaded.entries, &mut traced.loaded.ids, &migrated);
-    let context = build(&Tree::new(&list), leaf, release).map_err(|throw| {
+    let tree = Tree::new(&list);
+    transcript::leaf_is_there(&args.file, &name, &tree, leaf)?;
+    let context = build(&tree, leaf, release).map_err(|throw| {
         let file = args.file.display();
         Failure::Refused(format!("{file}: the context cannot be rebuilt, gjc throws {}: {throw}", throw.class()))
     })?;

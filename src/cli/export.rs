@@ -4,6 +4,7 @@ use super::{Console, Failure, Status, check, transcript};
 use crate::agent::blob_directory::BlobDirectory;
 use crate::agent::layout::BLOBS;
 use crate::agent::locate::{self, Part};
+use crate::agent::walk::show;
 use crate::check::run::{Depth, Target};
 use crate::fsys::output::{NewFile, Refused};
 use crate::fsys::{Fs, Kind, Real, input};
@@ -20,6 +21,7 @@ use crate::transcript::inspect::{self, Verdict};
 use crate::transcript::outline::Outline;
 use crate::transcript::persist::Tally;
 use crate::transcript::persist::settle::{Origin, settle};
+use crate::transcript::tree::Tree;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -39,7 +41,7 @@ pub struct Args {
     /// Take the session out of an exported page, of gjc or of this program
     #[arg(long, conflicts_with = "leaf")]
     pub recover: bool,
-    /// Take this entry as the leaf (default: the last one, also for an id that does not occur)
+    /// Take this entry as the leaf (default: the last one)
     #[arg(long, value_name = "ID")]
     pub leaf: Option<String>,
 }
@@ -59,6 +61,10 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     }
     if args.file == Path::new("-") {
         return Err(Failure::Usage("a session in memory cannot be exported, in gjc neither: name a file".into()));
+    }
+    if !Real.present(&console.environment.current_dir.join(&args.file)).unwrap_or(true) {
+        // gjc's words.
+        return Err(Failure::Operational(format!("File not found: {}", show(args.file.as_os_str()))));
     }
     let out = named.unwrap_or_else(|| console.environment.current_dir.join(default_name(args.file.file_name().unwrap_or_default())));
     match store(&args.file, console)? {
@@ -88,8 +94,10 @@ fn export<S: BlobSource>(args: &Args, out: &Path, store: &S, console: &mut Conso
     let mut tally = Tally::default();
     let mut settled = |entry: &mut Value| settle(entry, &mut Overlay::new(store), release, Origin::File, &mut tally);
     traced.loaded.entries.iter_mut().skip(1).for_each(&mut settled);
-    let leaf = args.leaf.as_ref().map_or(LeafName::Last, |id| LeafName::Id(id.as_str().into())).resolve(&traced.loaded.ids);
+    let name = LeafName::from(args.leaf.as_deref());
+    let leaf = name.resolve(&traced.loaded.ids);
     let list = Values::migrated(&traced.loaded.entries, &mut traced.loaded.ids, &migrated);
+    transcript::leaf_is_there(&args.file, &name, &Tree::new(&list), leaf)?;
     let outline = Outline::new(&list, &mut traced.loaded.ids, leaf, release);
     let sheet = Sheet { entries: &traced.loaded.entries, origins: &traced.origins, outline: &outline, budget: transcript::budget(console) };
 
@@ -107,7 +115,7 @@ fn export<S: BlobSource>(args: &Args, out: &Path, store: &S, console: &mut Conso
         let mut file = NewFile::create(out, Some(&args.file)).map_err(refused)?;
         page(&mut file).map_err(|error| Failure::at(out, &error))?;
         file.publish().map_err(refused)?;
-        writeln!(console.out(), "Exported to: {}", crate::agent::walk::show(out.as_os_str()))?;
+        writeln!(console.out(), "Exported to: {}", show(out.as_os_str()))?;
     }
     if tally.lost_references > 0 {
         console

@@ -1,14 +1,18 @@
 //! `history [PATH]`, `history search WORDS`: the prompt history `history.db`, looked at through a private copy.
 
-use super::options::Format;
+use super::demo::quoted;
+use super::options::{Format, ReportFormat};
 use super::{Console, Failure, Status, check};
-use crate::agent::history::search::{Prompt, limit};
+use crate::agent::history::search::{Answer, limit};
 use crate::agent::history::{History, NotOpened};
 use crate::agent::layout::HISTORY;
-use crate::check::run::{self, Depth};
+use crate::agent::locate::{Part, part_of};
+use crate::agent::walk::show;
+use crate::check::run::{self, Depth, Run};
 use crate::fsys::{Fs, Kind, Real};
 use crate::render::NoExcerpts;
 use crate::render::history as page;
+use crate::render::style::plain;
 use crate::report;
 use std::path::{Path, PathBuf};
 
@@ -64,36 +68,73 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
 }
 
 fn audit(path: Option<&Path>, console: &mut Console) -> Result<Status, Failure> {
-    let path = path.map_or_else(|| own(console), |path| Ok(path.to_owned()))?;
+    let own = path.is_none();
+    let path = path.map_or_else(|| self::own(console), |path| Ok(path.to_owned()))?;
     let run = run::history(&path, &check::options(Depth::Full, console), &Real);
     if run.findings.is_empty() && database(&path, console).is_ok_and(|path| !Real.present(&path).unwrap_or(true)) {
-        console.note("there is no prompt history; gjc makes it with the first prompt");
+        return absent(&path, own, console);
     }
     let report = report::build(check::audit(run, console), &check::settings(console));
     check::write(&report, &NoExcerpts, console)
+}
+
+/// There is no database. An agent directory needs none before the first prompt; in any other folder nothing was checked.
+fn absent(folder: &Path, own: bool, console: &mut Console) -> Result<Status, Failure> {
+    let name = show(folder.as_os_str());
+    let is_agent = own || matches!(part_of(&Real, &console.environment.current_dir.join(folder)), Some(Part::Agent(_)));
+    if !is_agent {
+        let why = "neither a prompt history nor an agent directory: there is nothing to check";
+        return Err(Failure::Operational(format!("{name}: {why}")));
+    }
+    let told = "there is no prompt history; gjc makes it with the first prompt";
+    match console.options.report_format {
+        ReportFormat::Human => writeln!(console.out(), "{}: {told}", plain(&name))?,
+        _ => {
+            console.note(told);
+            let report = report::build(check::audit(Run { root: name, ..Run::default() }, console), &check::settings(console));
+            return check::write(&report, &NoExcerpts, console);
+        }
+    }
+    Ok(Status::CLEAN)
 }
 
 fn find(search: &Search, console: &mut Console) -> Result<Status, Failure> {
     let named = search.path.as_deref().map_or_else(|| own(console), |path| Ok(path.to_owned()))?;
     let path = database(&named, console)?;
     let history = History::open(&Real, &path).map_err(|why| match why {
-        NotOpened::Absent => Failure::Operational(format!("{}: {why}", path.display())),
-        _ => Failure::Operational(format!("{}: not searched: {why}", path.display())),
+        NotOpened::Absent => Failure::Operational(format!("{}: {why}", show(path.as_os_str()))),
+        _ => Failure::Operational(format!("{}: not searched: {why}", show(path.as_os_str()))),
     })?;
     let (words, most, cwd) = (search.words.join(" "), limit(search.limit), search.cwd.as_deref());
-    let found = if search.words.is_empty() { history.recent(most, cwd) } else { history.search(&words, most, cwd) };
-    let found: Vec<Prompt> = found.map_err(|error| Failure::Refused(format!("{}: {error}", path.display())))?;
+    let name = show(path.as_os_str());
+    let again = quoted(&path);
+    let not_searched =
+        |why: &str| Failure::Operational(format!("{name}: not searched to its end: {why}; `gjc-fsck history {again}` checks it"));
+    let found = if search.words.is_empty() {
+        history.recent(most, cwd).map(|prompts| Answer { prompts, ..Answer::default() })
+    } else {
+        history.search(&words, most, cwd)
+    };
+    let found = found.map_err(|error| not_searched(&error.to_string()))?;
     let width = console.environment.width;
     let text = match console.options.format {
-        Format::Json => page::json(&found),
-        Format::Concise => page::concise(&found),
-        Format::Human => page::text(&found, crate::render::style::Palette::new(console.colour()), width),
+        Format::Json => page::json(&found.prompts),
+        Format::Concise => page::concise(&found.prompts),
+        Format::Human => page::text(&found.prompts, crate::render::style::Palette::new(console.colour()), width),
     };
     console.out().write_all(text.as_bytes())?;
-    if found.is_empty() {
-        console.note("no prompt was found");
+    match (&found.table_failed, &found.index_failed) {
+        (Some(why), _) => Err(not_searched(why)),
+        (None, index) => {
+            if let Some(why) = index {
+                console.note(&format!("the search index cannot be asked ({why}): gjc finds what contains the words, no better ones first"));
+            }
+            if found.prompts.is_empty() {
+                console.note("no prompt was found");
+            }
+            Ok(Status::CLEAN)
+        }
     }
-    Ok(Status::CLEAN)
 }
 
 /// The user's own agent directory.

@@ -109,6 +109,11 @@ fn other_list(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let of = |path: &Path| show(path.as_os_str());
     let whole = args.all || matches!(part, Some(Part::Agent(_))) && args.cwd.is_none();
     let explicit = if matches!(part, Some(Part::Agent(_))) { None } else { named.as_deref() };
+    let no_agent = explicit.is_none() && !world.fs.present(&world.agent_dir).unwrap_or(true);
+    // The picker shows project transcripts too, which need no agent directory.
+    if no_agent && !args.picker {
+        return Err(no_agent_directory(&world.agent_dir));
+    }
     let answer = if whole {
         if !args.picker {
             return Err(Failure::Usage("this list is of one workspace or directory: name it with --cwd DIR, or as PATH".into()));
@@ -127,7 +132,7 @@ fn other_list(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         }
     } else if args.recent {
         match predict::resolve(&world, &cwd) {
-            Ok(scope) => List::recent(&world, of(&cwd), recent::list(&world, &scope.directory, args.limit, false)),
+            Ok(scope) => List::recent(&world, of(&cwd), recent::of_scope(&world, &scope, args.limit)),
             Err(refused) => List { list: "recent", of: of(&cwd), refused: Some(refused.into()), ..List::default() },
         }
     } else if args.picker {
@@ -135,6 +140,9 @@ fn other_list(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     } else {
         List::inventory(of(&cwd), inventory::of_workspace(&world, &cwd))
     };
+    if no_agent && answer.sessions.is_empty() {
+        return Err(no_agent_directory(&world.agent_dir));
+    }
     let answer = match &args.search {
         Some(query) => answer.found(&Search::new(query)),
         None => answer,

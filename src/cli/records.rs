@@ -26,7 +26,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
             text.clear();
             stringify::write(&Value::from_node(found.node), &mut text);
             text.push(b'\n');
-            console.out().write_all(&text)?;
+            console.content(&text)?;
         }
     }
     Ok(Status::CLEAN)

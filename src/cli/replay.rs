@@ -39,7 +39,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
             line.clear();
             stringify::write(entry, &mut line);
             line.push(b'\n');
-            console.out().write_all(&line)?;
+            console.content(&line)?;
         }
     } else {
         let text = replay::text(&traced, Palette::new(console.colour()), console.environment.width);
@@ -53,6 +53,6 @@ fn answer(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let mut text = answer::replay(file, console.options.gjc).map_err(|error| Failure::at(&args.file, &error))?;
     let status = transcript::status_of(&text);
     text.push(b'\n');
-    console.out().write_all(&text)?;
+    console.content(&text)?;
     Ok(status)
 }

@@ -45,7 +45,9 @@ pub struct Args {
 /// No home can be trusted, or there is no agent directory.
 pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let world = console.world(&Real, &ThisHost, args.agent_dir.as_deref())?;
-    if args.session_dir.is_none() && !world.fs.present(&world.agent_dir).unwrap_or(true) {
+    // A path is opened wherever it lies.
+    let needs_agent = args.sdk_json || args.session_dir.is_none() && !resolve::is_path_like(&args.session);
+    if needs_agent && !world.fs.present(&world.agent_dir).unwrap_or(true) {
         return Err(no_agent_directory(&world.agent_dir));
     }
     let cwd = world.current_dir.join(args.cwd.as_deref().unwrap_or(&world.current_dir));

@@ -1,11 +1,15 @@
 //! What `tree`, `context` and `replay` share: a transcript that the user named, loaded as gjc loads it.
 
+use super::demo::quoted;
 use super::{Console, Failure, Status};
+use crate::agent::walk::show;
 use crate::fsys::input;
 use crate::transcript::Throw;
-use crate::transcript::context::budget;
+use crate::transcript::context::answer::LeafName;
+use crate::transcript::context::{Values, budget};
 use crate::transcript::migrate::{Migrated, Numbered, migrate};
 use crate::transcript::trace::{Traced, trace};
+use crate::transcript::tree::{Leaf, Tree};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -43,6 +47,22 @@ pub fn open_migrated(file: &Path, console: &Console) -> Result<(Traced, Migrated
 
 fn throws(file: &Path, throw: &Throw) -> Failure {
     Failure::Refused(format!("{}: gjc does not load this file, it throws {}: {throw}", file.display(), throw.class()))
+}
+
+/// Refuses a leaf that is named and does not exist: gjc would take the last entry in its place, and a person who mistypes an
+/// id would read the answer to another question.
+///
+/// # Errors
+/// No entry has the id.
+pub fn leaf_is_there(file: &Path, name: &LeafName, tree: &Tree<'_, Values<'_>>, leaf: Leaf) -> Result<(), Failure> {
+    match name {
+        LeafName::Id(id) if !tree.has(leaf) => {
+            let again = quoted(file);
+            let hint = format!("`gjc-fsck tree {again}` shows the ids. (gjc would take the last entry)");
+            Err(Failure::Usage(format!("{}: no entry has the id `{id}`; {hint}", show(file.as_os_str()))))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The budget that is in force for contexts. A value that gjc would ignore is ignored with a note, as gjc does it.

@@ -7,6 +7,7 @@ use crate::render::tree::{self, Sheet};
 use crate::transcript::context::Values;
 use crate::transcript::context::answer::LeafName;
 use crate::transcript::outline::Outline;
+use crate::transcript::tree::Tree;
 use std::path::PathBuf;
 
 /// Arguments of `tree`.
@@ -16,7 +17,7 @@ A transcript of version 1 is shown as gjc migrates it, with the ids #0, #1, …"
 pub struct Args {
     /// Transcript; `-` is standard input
     pub file: PathBuf,
-    /// Take this entry as the leaf (default: the last one, also for an id that does not occur)
+    /// Take this entry as the leaf (default: the last one)
     #[arg(long, value_name = "ID")]
     pub leaf: Option<String>,
     /// Print JSON, one object
@@ -27,12 +28,13 @@ pub struct Args {
 /// Draws the tree.
 ///
 /// # Errors
-/// The file cannot be read, or gjc loads nothing of it.
+/// The file cannot be read, gjc loads nothing of it, or no entry has the id.
 pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let (mut traced, migrated) = transcript::open_migrated(&args.file, console)?;
-    let name = args.leaf.as_ref().map_or(LeafName::Last, |id| LeafName::Id(id.as_str().into()));
+    let name = LeafName::from(args.leaf.as_deref());
     let leaf = name.resolve(&traced.loaded.ids);
     let list = Values::migrated(&traced.loaded.entries, &mut traced.loaded.ids, &migrated);
+    transcript::leaf_is_there(&args.file, &name, &Tree::new(&list), leaf)?;
     let outline = Outline::new(&list, &mut traced.loaded.ids, leaf, console.options.gjc);
     let budget = transcript::budget(console);
     let sheet = Sheet { entries: &traced.loaded.entries, origins: &traced.origins, outline: &outline, budget };

@@ -1,31 +1,54 @@
 //! A file that the user named: opened for reading, links followed, never written. `-` is standard input.
 
-use std::fs::File;
+use super::Kind;
+use rustix::fs::OFlags;
+use std::fs::{Metadata, OpenOptions};
 use std::io::{self, Read};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
 /// gjc reads no transcript above this size, whatever it is asked (spec 01 §2.8): neither do we.
 pub const READ_CAP: u64 = 2_148_532_224;
 
-/// Opens a file that the user named on the command line. The reader fails where an input goes beyond [`READ_CAP`]: a stream
-/// or a device may have no end.
+/// Opens a file that the user named on the command line. The reader fails where an input goes beyond [`READ_CAP`]: standard
+/// input may have no end.
 ///
 /// # Errors
-/// What the operating system answers; a directory and a file above [`READ_CAP`] are refused here, before a byte is read.
+/// What the operating system answers. What is no regular file, and a file above [`READ_CAP`], are refused here, before a
+/// byte is read: a pipe without a writer would be waited for, a device may have no end.
 #[allow(clippy::disallowed_methods, reason = "this is the file system's room")]
 pub fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     if path == Path::new("-") {
         return Ok(Box::new(Capped::new(io::stdin().lock())));
     }
-    let file = File::open(path)?;
-    let meta = file.metadata()?;
-    if meta.is_dir() {
-        return Err(io::ErrorKind::IsADirectory.into());
-    }
-    if meta.is_file() && meta.len() > READ_CAP {
-        return Err(too_large());
-    }
+    // Looked at before it is opened, for opening a device may do something; and again behind it, for it may be another now.
+    admit(&std::fs::metadata(path)?)?;
+    let without_waiting = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
+    let file = OpenOptions::new().read(true).custom_flags(without_waiting.cast_signed()).open(path)?;
+    admit(&file.metadata()?)?;
     Ok(Box::new(Capped::new(file)))
+}
+
+/// Refuses what is no regular file, and one that is too large.
+fn admit(meta: &Metadata) -> io::Result<()> {
+    let kind = meta.file_type();
+    let stream = |what: &str| {
+        let text = format!("this is a {what}, not a file (`-` reads standard input)");
+        Err(io::Error::new(io::ErrorKind::InvalidInput, text))
+    };
+    if kind.is_dir() {
+        Err(io::Error::new(io::ErrorKind::IsADirectory, "this is a directory, not a file"))
+    } else if kind.is_fifo() {
+        stream(Kind::Fifo.noun())
+    } else if kind.is_socket() {
+        stream(Kind::Socket.noun())
+    } else if !kind.is_file() {
+        stream(Kind::Device.noun())
+    } else if meta.len() > READ_CAP {
+        Err(too_large())
+    } else {
+        Ok(())
+    }
 }
 
 /// Reads a file that the user named, when it has at most `most` bytes.
@@ -100,8 +123,17 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_is_refused() {
+    fn what_is_no_regular_file_is_refused_without_waiting_for_it() {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(open(folder.path()).map(|_| ()).unwrap_err().kind(), io::ErrorKind::IsADirectory);
+        let fifo = folder.path().join("fifo");
+        mknodat(CWD, &fifo, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        let refusal = |path: &Path| open(path).map(|_| ()).unwrap_err();
+        assert_eq!(refusal(&fifo).to_string(), "this is a FIFO, not a file (`-` reads standard input)");
+        assert_eq!(refusal(Path::new("/dev/zero")).to_string(), "this is a device, not a file (`-` reads standard input)");
+        assert_eq!(refusal(folder.path()).kind(), io::ErrorKind::IsADirectory);
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&fifo, &link).unwrap();
+        assert_eq!(refusal(&link).kind(), io::ErrorKind::InvalidInput, "links are followed, and what they lead to counts");
     }
 }

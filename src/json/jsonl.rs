@@ -200,6 +200,10 @@ enum Queued {
 
 const CHUNK: usize = 256 * 1024;
 
+fn no_room(line: usize) -> io::Error {
+    io::Error::new(io::ErrorKind::OutOfMemory, format!("a line or value of more than {line} bytes does not fit into the memory"))
+}
+
 impl<R: Read> Lines<R> {
     /// Begins to read. Nothing is read before the first event is asked for.
     pub fn new(input: R) -> Self {
@@ -268,6 +272,8 @@ impl<R: Read> Lines<R> {
         // Grow by doubling, so that an undecided value is scanned O(log n) times.
         let want = self.chunk.max(self.filled);
         if self.window.len() < self.filled + want {
+            // A line without an end must end in an error, not end the program.
+            Vec::<u8>::new().try_reserve_exact(self.filled + want).map_err(|_| no_room(self.filled))?;
             // Fresh zeroed memory costs nothing until it is touched, which small files never do.
             let mut grown = vec![0; self.filled + want];
             grown[..self.filled].copy_from_slice(&self.window[..self.filled]);

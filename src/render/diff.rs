@@ -24,7 +24,9 @@ pub fn text(answer: &Answer) -> String {
         out.push_str(&of_file(file));
     }
     for not in &answer.not_compared {
-        let _ = writeln!(out, "! {}: {}", plain(&not.path), plain(&not.reason));
+        // Of two files that were named the reason says which.
+        let name = if not.path.is_empty() { String::new() } else { format!("{}: ", plain(&not.path)) };
+        let _ = writeln!(out, "! {name}{}", plain(&not.reason));
     }
     let _ = writeln!(out, "\n{}", summary(answer));
     out
@@ -35,6 +37,7 @@ fn summary(answer: &Answer) -> String {
     let differing = answer.files.len() as u64;
     let alone = (answer.only_a.len() + answer.only_b.len()) as u64;
     let mut said = match (answer.compared, differing) {
+        (compared, 0) if compared == answer.not_compared.len() as u64 && alone == 0 => return "nothing was compared".to_owned(),
         (1, 0) => "they do not differ".to_owned(),
         (1, _) => "they differ".to_owned(),
         (compared, differing) => format!("{differing} of {} differ", words::count(compared, "transcript", "transcripts")),

@@ -5,7 +5,7 @@ use super::human::Layout;
 use super::style::{Palette, plain, wrap};
 use super::words::{count, grouped};
 use crate::finding::Severity;
-use crate::session::discovery::answer::{Continue, CrumbState, List, MatchRow, Resume, Row, Step};
+use crate::session::discovery::answer::{Continue, CrumbState, LeftOut, List, MatchRow, Refusal, Resume, Row, Step};
 use indexmap::IndexMap;
 use std::fmt::Write;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -73,8 +73,15 @@ pub fn proceed_concise(answer: &Continue) -> String {
 pub fn resume(answer: &Resume, options: &str, layout: Layout) -> String {
     let mut page = Page::new(layout);
     page.resume(answer);
-    if !layout.quiet && answer.action == "fails" {
-        page.hint(options);
+    match answer.action {
+        _ if layout.quiet => {}
+        "fails" => page.hint(options),
+        "not_found" => {
+            page.next(&format!(
+                "`gjc-fsck list{options} --all` shows the sessions of every workspace, and the files that no listing shows."
+            ));
+        }
+        _ => {}
     }
     page.out
 }
@@ -86,6 +93,12 @@ pub fn resume_concise(answer: &Resume) -> String {
     let code = answer.opening.as_ref().map_or_else(|| answer.inspection.as_ref().map_or("-", |seen| seen.verdict), |step| step.code);
     let detail = answer.message.as_deref().or(answer.opening.as_ref().map(|step| &*step.detail)).unwrap_or_default();
     row(&mut out, path, answer.action, code, &[detail]);
+    if let Some(refused) = &answer.refused {
+        row(&mut out, path, "refused", refused.code, &[&refused.detail]);
+    }
+    for one in &answer.left_out {
+        row(&mut out, &one.path, "left out", "resume", &[&one.why]);
+    }
     for one in answer.matches.iter().skip(1) {
         row(&mut out, &one.session.path, "also matches", one.rule, &[&one.session.id, one.session.modified.as_deref().unwrap_or("-")]);
     }
@@ -147,9 +160,11 @@ impl Page {
     }
     /// What to ask next.
     fn hint(&mut self, options: &str) {
+        self.next(&format!("`gjc-fsck why{options} ID` (or the path of a file) says at what gjc turns away, and what to do."));
+    }
+    fn next(&mut self, text: &str) {
         self.line("");
-        let text = format!("→ `gjc-fsck why{options} ID` (or the path of a file) says at what gjc turns away, and what to do.");
-        self.line(&wrap(&text, 2, self.width));
+        self.line(&format!("→ {}", wrap(text, 2, self.width)));
     }
 
     fn list(&mut self, list: &List, quiet: bool) {
@@ -172,11 +187,7 @@ impl Page {
             self.path(2, &format!("in {home}"));
         }
         self.bases = home.map(bases).unwrap_or_default();
-        if let Some(refused) = &list.refused {
-            let head = self.bad(&format!("✗ refused: {}", refused.code));
-            self.line(&format!("  {head}"));
-            self.words(4, &refused.detail);
-        }
+        self.refusal(list.refused.as_ref());
         match (list.list, list.failures.is_empty()) {
             ("inventory", true) => self.words(2, &format!("complete: {}", count(list.sessions.len() as u64, "session", "sessions"))),
             ("inventory", false) => {
@@ -209,18 +220,30 @@ impl Page {
             self.words(4, "to");
             self.path(4, &one.primary);
         }
-        if quiet || list.left_out.is_empty() {
+        if !quiet {
+            self.left_out(&list.left_out);
+        }
+    }
+    /// Why the managed scope gives nothing.
+    fn refusal(&mut self, refused: Option<&Refusal>) {
+        let Some(refused) = refused else { return };
+        let head = self.bad(&format!("✗ refused: {}", refused.code));
+        self.line(&format!("  {head}"));
+        self.words(4, &refused.detail);
+    }
+    fn left_out(&mut self, left_out: &[LeftOut]) {
+        if left_out.is_empty() {
             return;
         }
         self.line("");
-        let title = self.palette.strong(&format!("Left out ({})", grouped(list.left_out.len() as u64)));
+        let title = self.palette.strong(&format!("Left out ({})", grouped(left_out.len() as u64)));
         self.line(&title);
-        for one in list.left_out.iter().take(NAMED) {
+        for one in left_out.iter().take(NAMED) {
             self.path(2, &one.path);
             self.words(4, &one.why);
         }
-        if list.left_out.len() > NAMED {
-            self.words(2, &format!("and {} more (--format json names all)", grouped((list.left_out.len() - NAMED) as u64)));
+        if left_out.len() > NAMED {
+            self.words(2, &format!("and {} more (--format json names all)", grouped((left_out.len() - NAMED) as u64)));
         }
     }
 
@@ -373,6 +396,8 @@ impl Page {
                     2,
                     &format!("{} looked at; none has an id or a file name that begins so.", count(looked, "session was", "sessions were")),
                 );
+                self.refusal(answer.refused.as_ref());
+                self.left_out(&answer.left_out);
                 return;
             }
         }

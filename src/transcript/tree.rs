@@ -113,6 +113,10 @@ impl<'l, L: Linked + ?Sized> Tree<'l, L> {
             Leaf::Id(_) => self.last,
         }
     }
+    /// Whether an entry has the id that a leaf names.
+    pub fn has(&self, leaf: Leaf) -> bool {
+        matches!(leaf, Leaf::Id(id) if id.truthy() && self.find(id).is_some())
+    }
     /// The path to an entry.
     pub fn path(&self, leaf: usize) -> Path {
         let mut seen = Bits::new(self.list.len());

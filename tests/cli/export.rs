@@ -89,7 +89,11 @@ fn what_gjc_refuses_is_refused() {
     assert_eq!(status(&output), 16);
     assert!(err(&output).contains("HTML export output must not overwrite the source transcript"), "{}", err(&output));
     assert_eq!(status(&run(&["export", "-"])), 16);
-    assert_eq!(status(&run(&["export", "no-such-file.jsonl"])), 8);
+    let output = run(&["export", "no-such-file.jsonl"]);
+    assert_eq!((status(&output), err(&output)), (8, "gjc-fsck: File not found: no-such-file.jsonl\n".to_owned()));
+    let output = run(&["export", SESSION, "-", "--leaf", "nobody"]);
+    assert_eq!((status(&output), out(&output)), (16, String::new()));
+    assert!(err(&output).contains("no entry has the id `nobody`"), "{}", err(&output));
     let output = run(&["export", "--recover", SESSION]);
     assert_eq!(status(&output), 4);
     assert!(err(&output).contains("no export of gjc"), "{}", err(&output));

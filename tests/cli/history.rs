@@ -100,11 +100,36 @@ fn search_finds_what_gjc_finds() {
 }
 
 #[test]
-fn no_history_is_said_so() {
+fn what_cannot_be_searched_is_not_an_answer() {
+    let (_folder, agent) = agent();
+    let database = agent.join("history.db");
+    let search = |words: &str| run(&["history", "search", words, "--in", agent.to_str().unwrap()]);
+    Connection::open(&database).unwrap().execute_batch("DROP TABLE history_fts").unwrap();
+    let output = search("wor");
+    assert_eq!(status(&output), 0, "gjc finds what contains the word");
+    assert!(out(&output).contains("hello World") && err(&output).contains("the search index cannot be asked"), "{}", err(&output));
+    fs::write(&database, vec![0x77; 8192]).unwrap();
+    for words in ["hello", ""] {
+        let output = if words.is_empty() { run(&["history", "search", "--in", agent.to_str().unwrap()]) } else { search(words) };
+        assert_eq!((status(&output), out(&output)), (8, String::new()), "{words:?}");
+        assert!(err(&output).contains("not searched to its end: file is not a database; `gjc-fsck history"), "{}", err(&output));
+    }
+}
+
+#[test]
+fn no_history_is_said_so_and_is_not_called_clean() {
     let folder = tempfile::tempdir().unwrap();
-    let output = run(&["history", folder.path().to_str().unwrap()]);
-    assert_eq!(status(&output), 0);
+    let path = folder.path().to_str().unwrap();
+    let output = run(&["history", path]);
+    assert_eq!((status(&output), out(&output)), (8, String::new()), "any folder");
+    assert!(err(&output).contains("there is nothing to check"), "{}", err(&output));
+    fs::create_dir(folder.path().join("sessions")).unwrap();
+    let output = run(&["history", path]);
+    assert_eq!((status(&output), out(&output)), (0, format!("{path}: there is no prompt history; gjc makes it with the first prompt\n")));
+    let output = run(&["history", path, "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["findings"], serde_json::json!([]));
     assert!(err(&output).contains("there is no prompt history"), "{}", err(&output));
-    let output = run(&["history", "search", "x", "--in", folder.path().to_str().unwrap()]);
+    let output = run(&["history", "search", "x", "--in", path]);
     assert_eq!(status(&output), 8);
 }

@@ -32,6 +32,34 @@ fn a_file_larger_than_anything_gjc_reads_is_refused_at_once() {
     }
 }
 
+/// A pipe without a writer would be waited for, a device may have no end.
+#[test]
+fn a_file_that_is_no_file_is_refused_by_every_command_that_reads_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let fifo = folder.path().join("pipe.jsonl");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let link = folder.path().join("link.jsonl");
+    std::os::unix::fs::symlink(&fifo, &link).unwrap();
+    let others: [&[&str]; 9] = [
+        &["replay"],
+        &["migrate"],
+        &["context"],
+        &["dump"],
+        &["dump", "--messages"],
+        &["export", "--recover"],
+        &["diff", "--gjc", "0.15,0.17"],
+        &["session", "run"],
+        &["schema", "report", "--check"],
+    ];
+    for (path, what) in [(fifo.as_path(), "FIFO"), (&link, "FIFO"), (Path::new("/dev/zero"), "device")] {
+        for command in READERS.iter().chain(&others) {
+            let output = program().current_dir(folder.path()).args(*command).arg(path).output().unwrap();
+            assert_ne!(status(&output), 0, "{command:?} {}", path.display());
+            assert!(err(&output).contains(what), "{command:?} {}: {}", path.display(), err(&output));
+        }
+    }
+}
+
 /// A pipe among the transcripts is in the way; a pipe that was named is what should have been judged.
 #[test]
 fn a_named_pipe_as_target_is_never_a_clean_verdict() {

@@ -228,3 +228,29 @@ fn resume_and_continue_say_what_gjc_would_open() {
     assert_eq!(status(&proceed(&["--terminal", "../x"])), 16);
     assert_eq!(status(&proceed(&[])), 0, "without a terminal there is no breadcrumb");
 }
+
+#[test]
+fn without_an_agent_directory_nothing_is_listed_but_a_path_is_opened_all_the_same() {
+    let home = tempfile::tempdir().unwrap();
+    let workspace = home.path().join("w");
+    fs::create_dir(&workspace).unwrap();
+    let session = fs::canonicalize("corpus/field/31-stale-leaf-tail.jsonl").unwrap();
+    let ask = |args: &[&str]| program().current_dir(&workspace).env("HOME", home.path()).args(args).output().unwrap();
+    for form in [&["list"][..], &["list", "--recent"], &["list", "--picker"], &["list", "--picker", "--all"], &["list", "--inventory"]] {
+        let output = ask(form);
+        assert_eq!((status(&output), out(&output)), (8, String::new()), "{form:?}");
+        assert!(err(&output).contains("there is no agent directory"), "{form:?}: {}", err(&output));
+    }
+    assert_eq!(status(&ask(&["resume", "0190"])), 8);
+    let output = ask(&["resume", session.to_str().unwrap()]);
+    assert_eq!(status(&output), 0, "{}", err(&output));
+    assert!(out(&output).contains("opens this session"), "{}", out(&output));
+    let output = ask(&["list", "--recent", session.parent().unwrap().to_str().unwrap()]);
+    assert_eq!(status(&output), 0, "any folder is listed: {}", err(&output));
+    // Project transcripts need no agent directory.
+    fs::create_dir_all(workspace.join(".gjc/sessions")).unwrap();
+    fs::copy(&session, workspace.join(".gjc/sessions/p.jsonl")).unwrap();
+    let output = ask(&["list", "--picker"]);
+    assert_eq!(status(&output), 0, "{}", err(&output));
+    assert!(out(&output).contains("1 session"), "{}", out(&output));
+}

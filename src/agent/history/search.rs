@@ -42,6 +42,17 @@ pub fn words(query: &str) -> Vec<String> {
     split.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
+/// What a search finds. It goes two ways, and takes what the other finds where one fails, as gjc does.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Answer {
+    /// The prompts, the best first.
+    pub prompts: Vec<Prompt>,
+    /// Why the index could not be asked for words that begin so.
+    pub index_failed: Option<String>,
+    /// Why the table could not be asked for what contains the words.
+    pub table_failed: Option<String>,
+}
+
 impl History {
     /// The most recent prompts, the latest first.
     ///
@@ -54,7 +65,7 @@ impl History {
     ///
     /// # Errors
     /// The budget of steps was spent.
-    pub fn search(&self, query: &str, limit: u32, cwd: Option<&str>) -> Result<Vec<Prompt>, Error> {
+    pub fn search(&self, query: &str, limit: u32, cwd: Option<&str>) -> Result<Answer, Error> {
         search(&self.connection, query, limit, cwd)
     }
 }
@@ -68,10 +79,11 @@ pub(super) fn recent(connection: &Connection, limit: u32, cwd: Option<&str>) -> 
 
 /// See [`History::search`]. Prompts with words that begin with all of the asked ones come first; where there are fewer than
 /// the limit, those follow that merely contain all of them. A way that fails finds nothing, as in gjc.
-pub(super) fn search(connection: &Connection, query: &str, limit: u32, cwd: Option<&str>) -> Result<Vec<Prompt>, Error> {
+pub(super) fn search(connection: &Connection, query: &str, limit: u32, cwd: Option<&str>) -> Result<Answer, Error> {
     let words = words(query);
+    let mut answer = Answer::default();
     if limit == 0 || words.is_empty() {
-        return Ok(Vec::new());
+        return Ok(answer);
     }
     let narrowed = if cwd.is_some() { "AND h.cwd = ?3" } else { "" };
     let sql = format!(
@@ -80,14 +92,14 @@ pub(super) fn search(connection: &Connection, query: &str, limit: u32, cwd: Opti
     );
     // A word holds no quote: only letters and numbers are left of it.
     let wanted: Vec<String> = words.iter().map(|word| format!("\"{word}\"*")).collect();
-    let mut found = or_nothing(rows(connection, &sql, &[&limit, &wanted.join(" ")], cwd))?;
-    if found.len() < limit as usize {
-        let mut seen: BTreeSet<i64> = found.iter().map(|prompt| prompt.id).collect();
-        let more = or_nothing(containing(connection, &words, limit, cwd))?;
-        found.extend(more.into_iter().filter(|prompt| seen.insert(prompt.id)));
-        found.truncate(limit as usize);
+    answer.prompts = or_nothing(rows(connection, &sql, &[&limit, &wanted.join(" ")], cwd), &mut answer.index_failed)?;
+    if answer.prompts.len() < limit as usize {
+        let mut seen: BTreeSet<i64> = answer.prompts.iter().map(|prompt| prompt.id).collect();
+        let more = or_nothing(containing(connection, &words, limit, cwd), &mut answer.table_failed)?;
+        answer.prompts.extend(more.into_iter().filter(|prompt| seen.insert(prompt.id)));
+        answer.prompts.truncate(limit as usize);
     }
-    Ok(found)
+    Ok(answer)
 }
 
 /// Prompts that contain every word somewhere.
@@ -114,9 +126,12 @@ fn literally(text: &str) -> String {
     pattern
 }
 
-fn or_nothing(found: Result<Vec<Prompt>, Error>) -> Result<Vec<Prompt>, Error> {
+fn or_nothing(found: Result<Vec<Prompt>, Error>, failed: &mut Option<String>) -> Result<Vec<Prompt>, Error> {
     match found {
-        Err(error) if !guard::is_spent(&error) => Ok(Vec::new()),
+        Err(error) if !guard::is_spent(&error) => {
+            *failed = Some(error.to_string().replace('\n', " "));
+            Ok(Vec::new())
+        }
         found => found,
     }
 }
@@ -174,7 +189,7 @@ mod tests {
         found_in(query, 10, None)
     }
     fn found_in(query: &str, limit: u32, cwd: Option<&str>) -> Vec<String> {
-        store().search(query, limit, cwd).unwrap().into_iter().map(|prompt| format!("{} {}", prompt.id, prompt.text)).collect()
+        store().search(query, limit, cwd).unwrap().prompts.into_iter().map(|prompt| format!("{} {}", prompt.id, prompt.text)).collect()
     }
 
     #[test]
@@ -227,7 +242,18 @@ mod tests {
         let store = store();
         store.connection().execute_batch("DROP TABLE history_fts").unwrap();
         let found = store.search("wor", 10, None).unwrap();
-        assert_eq!(found.iter().map(|prompt| prompt.id).collect::<Vec<_>>(), [3, 1]);
+        assert_eq!(found.prompts.iter().map(|prompt| prompt.id).collect::<Vec<_>>(), [3, 1]);
+        assert_eq!((found.index_failed.as_deref(), found.table_failed), (Some("no such table: history_fts"), None));
+    }
+
+    #[test]
+    fn without_the_table_nothing_is_found_and_both_ways_say_why() {
+        let store = store();
+        store.connection().execute_batch("DROP TABLE history").unwrap();
+        let found = store.search("wor", 10, None).unwrap();
+        assert!(found.prompts.is_empty());
+        assert!(found.index_failed.is_some() && found.table_failed.as_deref() == Some("no such table: history"), "{found:?}");
+        assert_eq!(store.search("%", 10, None).unwrap(), Answer::default(), "nothing is asked");
     }
 
     #[test]

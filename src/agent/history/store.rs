@@ -1,7 +1,7 @@
 //! The reference writer of a prompt history: what gjc stores of what is typed (spec 04 §8).
 
 use super::schema::EXPECTED;
-use super::search::{self, Prompt};
+use super::search::{self, Answer, Prompt};
 use crate::json::text;
 use rusqlite::{Connection, Error, OptionalExtension};
 use std::path::Path;
@@ -121,7 +121,7 @@ impl HistoryStore {
     ///
     /// # Errors
     /// None but that of a budget, which this connection does not have.
-    pub fn search(&self, query: &str, limit: u32, cwd: Option<&str>) -> Result<Vec<Prompt>, Error> {
+    pub fn search(&self, query: &str, limit: u32, cwd: Option<&str>) -> Result<Answer, Error> {
         search::search(&self.connection, query, limit, cwd)
     }
     #[cfg(test)]
@@ -200,7 +200,7 @@ mod tests {
         store.close().unwrap();
         Connection::open(&path).unwrap().execute_batch("DROP TABLE history_fts; DROP INDEX idx_history_created_at;").unwrap();
         let store = HistoryStore::open(&path).unwrap();
-        assert_eq!(store.search("kep", 10, None).unwrap().len(), 1);
+        assert_eq!(store.search("kep", 10, None).unwrap().prompts.len(), 1);
         assert!(super::super::schema::Schema::read(&store.connection).unwrap().faults().is_empty());
     }
 

@@ -504,6 +504,12 @@ pub struct Resume {
     /// How many sessions were looked at when nothing was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub looked_at: Option<usize>,
+    /// Files of such a name that no list shows, and what could not be listed, when nothing was found.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
+    /// Why the workspace contributes no session, when nothing was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<Refusal>,
 }
 
 impl Resume {
@@ -518,10 +524,14 @@ impl Resume {
             opening: None,
             inspection: None,
             looked_at: None,
+            left_out: Vec::new(),
+            refused: None,
         };
         let (path, source, forks) = match meant {
-            Meant::Nothing { looked_at } => {
+            Meant::Nothing { looked_at, left_out, refused } => {
                 answer.looked_at = Some(*looked_at);
+                answer.left_out = left_out.iter().cloned().map(LeftOut::from).collect();
+                answer.refused = refused.clone().map(Refusal::from);
                 answer.message = Some(format!("Session \"{}\" not found.", answer.asked));
                 return answer;
             }

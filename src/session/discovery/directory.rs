@@ -3,7 +3,7 @@
 
 use super::Skipped;
 use crate::agent::layout::{TRANSCRIPT_SUFFIX, is_transcript_name};
-use crate::fsys::{Entry, Errno, Fs, Kind, Meta};
+use crate::fsys::{Entry, Errno, Error, Fs, Kind, Meta};
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -49,6 +49,11 @@ pub struct Directory {
     pub skipped: Vec<Skipped>,
 }
 
+/// Why a directory gives nothing.
+pub fn unlisted(error: &Error) -> String {
+    format!("the directory cannot be listed: {}", error.token())
+}
+
 /// Looks at a directory; a missing one is empty. `restores`: the list recovers orphaned backups first, which the read-only
 /// picker of a workspace does not.
 pub fn read(fs: &dyn Fs, directory: &Path, glob: Glob, restores: bool) -> Directory {
@@ -58,7 +63,7 @@ pub fn read(fs: &dyn Fs, directory: &Path, glob: Glob, restores: bool) -> Direct
         Ok(names) => names,
         Err(error) if error.errno == Errno::NOENT => return found,
         Err(error) => {
-            found.skipped.push(Skipped::new(directory, format!("the directory cannot be listed: {}", error.token())));
+            found.skipped.push(Skipped::new(directory, unlisted(&error)));
             return found;
         }
     };

@@ -101,10 +101,19 @@ fn refusal(world: &World<'_>, workspace: &Path) -> Option<&'static str> {
 fn seeds(world: &World<'_>, skipped: &mut Vec<Skipped>) -> Vec<Shown> {
     let root = world.canonical_root(&world.sessions_root);
     let mut found = Vec::new();
-    for entry in world.fs.list(&root).unwrap_or_default() {
+    let entries = world.fs.list(&root).unwrap_or_else(|error| {
+        skipped.extend((error.errno != Errno::NOENT).then(|| Skipped::new(&root, directory::unlisted(&error))));
+        Vec::new()
+    });
+    for entry in entries {
         let directory = root.join(&entry.name);
-        if !world.fs.lstat(&directory).is_ok_and(|meta| meta.kind == Kind::Directory) {
-            continue;
+        match world.fs.lstat(&directory) {
+            Ok(meta) if meta.kind == Kind::Directory => {}
+            Ok(_) => continue,
+            Err(error) => {
+                skipped.push(Skipped::new(directory, format!("it cannot be looked at: {}", error.token())));
+                continue;
+            }
         }
         let listed = directory::read(world.fs, &directory, Glob::Plain, false);
         skipped.extend(listed.skipped);

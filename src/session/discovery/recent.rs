@@ -2,7 +2,9 @@
 
 use super::Skipped;
 use super::directory::{self, Candidate, Directory, Glob, Restored};
-use crate::agent::world::World;
+use crate::agent::candidates::Provenance;
+use crate::agent::predict;
+use crate::agent::world::{Scope, World};
 use crate::fsys::Kind;
 use crate::transcript::date;
 use crate::transcript::readers::picker::Skip;
@@ -97,6 +99,18 @@ pub fn list(world: &World<'_>, directory: &Path, limit: usize, restores: bool) -
     }
     found.beyond = total - looked + found.sessions.len().saturating_sub(limit);
     found.sessions.truncate(limit);
+    found
+}
+
+/// The recent list of a workspace: that of its scope directory. Legacy sessions of the workspace lie elsewhere, so they are
+/// left out.
+pub fn of_scope(world: &World<'_>, scope: &Scope, limit: usize) -> RecentList {
+    let mut found = list(world, &scope.directory, limit, false);
+    let owned = predict::list(world, scope).map(|listing| listing.owned).unwrap_or_default();
+    let elsewhere = owned.iter().map(|listed| &listed.candidate).filter(|candidate| candidate.provenance == Provenance::Legacy);
+    found
+        .skipped
+        .extend(elsewhere.map(|candidate| Skipped::new(&candidate.path, "it lies in a legacy directory: this list reads the scope only")));
     found
 }
 

@@ -2,9 +2,11 @@
 //! X, ignoring case. Several matches are no error for gjc: the first of the list is taken.
 
 use super::picker::{of_all, of_directory, of_workspace};
-use super::{Shown, equivalent};
+use super::{Shown, Skipped, equivalent};
 use crate::agent::layout::TRANSCRIPT_SUFFIX;
+use crate::agent::predict::Refused;
 use crate::agent::world::World;
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -38,16 +40,15 @@ impl Rule {
     }
     /// The first rule by which a session matches; the argument in lower case.
     fn of(session: &Shown, argument: &str) -> Option<Rule> {
+        let is_id = session.info.id.as_js().to_string_lossy().to_lowercase().starts_with(argument);
+        if is_id { Some(Rule::Id) } else { Rule::of_name(&session.path, argument) }
+    }
+    /// The same by the file name alone.
+    fn of_name(path: &Path, argument: &str) -> Option<Rule> {
         let begins = |text: &str| text.to_lowercase().starts_with(argument);
-        let name = session.path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+        let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
         let name = name.strip_suffix(TRANSCRIPT_SUFFIX).unwrap_or(&name);
-        if begins(&session.info.id.as_js().to_string_lossy()) {
-            Some(Rule::Id)
-        } else if begins(name) {
-            Some(Rule::Name)
-        } else {
-            name.rsplit_once('_').filter(|(_, suffix)| begins(suffix)).map(|_| Rule::Suffix)
-        }
+        if begins(name) { Some(Rule::Name) } else { name.rsplit_once('_').filter(|(_, suffix)| begins(suffix)).map(|_| Rule::Suffix) }
     }
 }
 
@@ -97,6 +98,10 @@ pub enum Meant {
     Nothing {
         /// How many sessions were looked at.
         looked_at: usize,
+        /// What may be the reason: files of such a name that no list shows, and what could not be listed.
+        left_out: Vec<Skipped>,
+        /// Why the workspace contributes no session.
+        refused: Option<Refused>,
     },
 }
 
@@ -121,16 +126,29 @@ pub fn resolve(world: &World<'_>, argument: &OsStr, cwd: &Path, directory: Optio
     if !found.is_empty() {
         return Meant::Session { matches: found, reach: Reach::Local, asks_to_fork: false };
     }
+    let mut left_out = local.skipped;
+    let nothing = |looked_at, left_out, refused| Meant::Nothing { looked_at, left_out: telling(left_out, &argument), refused };
     if directory.is_some() {
-        return Meant::Nothing { looked_at };
+        return nothing(looked_at, left_out, local.refused);
     }
-    let all = of_all(world).sessions;
-    looked_at = looked_at.max(all.len());
-    let found = matching(all, &argument);
-    let Some(first) = found.first() else { return Meant::Nothing { looked_at } };
+    let all = of_all(world);
+    looked_at = looked_at.max(all.sessions.len());
+    left_out.extend(all.skipped);
+    let found = matching(all.sessions, &argument);
+    let Some(first) = found.first() else { return nothing(looked_at, left_out, local.refused) };
     let own = first.session.info.cwd.as_js().to_string_lossy().into_owned();
     let asks_to_fork = equivalent(world, Path::new(&own)) != equivalent(world, cwd);
     Meant::Session { matches: found, reach: Reach::Global, asks_to_fork }
+}
+
+/// Of what the lists leave out that which may be why nothing was found: what has such a name, and what is no file but a
+/// place that could not be listed. Each once.
+fn telling(left_out: Vec<Skipped>, argument: &str) -> Vec<Skipped> {
+    let argument = argument.to_lowercase();
+    let mut told = BTreeSet::new();
+    let is_place = |path: &Path| path.extension().is_none_or(|extension| extension != "jsonl");
+    let tells = |one: &Skipped| is_place(&one.path) || Rule::of_name(&one.path, &argument).is_some();
+    left_out.into_iter().filter(|one| tells(one) && told.insert(one.path.clone())).collect()
 }
 
 /// The sessions that match, in their order.
@@ -177,7 +195,7 @@ mod tests {
                 let name = matches[0].session.path.file_stem().unwrap().to_string_lossy().into_owned();
                 Some((name, matches[0].rule))
             }
-            Meant::Nothing { looked_at: 4 } => None,
+            Meant::Nothing { looked_at: 4, left_out, refused: None } if left_out.is_empty() => None,
             other => panic!("{other:?}"),
         }
     }

@@ -24,6 +24,13 @@ pub enum LeafName {
     Id(JsString),
 }
 
+/// The leaf of an option that may be absent.
+impl From<Option<&str>> for LeafName {
+    fn from(id: Option<&str>) -> Self {
+        id.map_or(LeafName::Last, |id| LeafName::Id(id.into()))
+    }
+}
+
 impl LeafName {
     /// The leaf, among the ids that occur; an id that does not occur is as good as none.
     pub fn resolve(&self, ids: &Ids) -> Leaf {
@@ -38,28 +45,50 @@ impl LeafName {
 /// The namespace of observation ids when there is no session id.
 const LEGACY_NAMESPACE: &str = "legacy-session";
 
+/// What gjc answers for one leaf.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Answer {
+    /// The JSON text.
+    pub text: Vec<u8>,
+    /// No entry has the id that names the leaf, so this is the answer for the last entry.
+    pub unknown: bool,
+}
+
 /// Loads and migrates a file and rebuilds the context for each leaf: `{"context":…,"message_entry_ids":[…]}`, with
 /// `observation_ids` when a message has one; `{"throws":"…"}`; or `{"not_loaded":true}`.
 ///
 /// # Errors
 /// The input cannot be read.
 pub fn contexts(input: impl Read, release: Release, leaves: &[LeafName], source: &mut impl IdSource) -> io::Result<Vec<Vec<u8>>> {
+    Ok(answers(input, release, leaves, source)?.into_iter().map(|answer| answer.text).collect())
+}
+
+/// The same, and whether each leaf was there.
+///
+/// # Errors
+/// The input cannot be read.
+pub fn answers(input: impl Read, release: Release, leaves: &[LeafName], source: &mut impl IdSource) -> io::Result<Vec<Answer>> {
+    let all = |text: Vec<u8>| Ok(vec![Answer { text, unknown: false }; leaves.len()]);
     let mut loaded = match load(input, Whole, release)? {
-        Err(throw) => return Ok(vec![thrown(&throw); leaves.len()]),
-        Ok(loaded) if loaded.entries.is_empty() => return Ok(vec![b"{\"not_loaded\":true}".to_vec(); leaves.len()]),
+        Err(throw) => return all(thrown(&throw)),
+        Ok(loaded) if loaded.entries.is_empty() => return all(b"{\"not_loaded\":true}".to_vec()),
         Ok(loaded) => loaded,
     };
     let migrated = match migrate(&mut loaded, source) {
-        Err(throw) => return Ok(vec![thrown(&throw); leaves.len()]),
+        Err(throw) => return all(thrown(&throw)),
         Ok(migrated) => migrated,
     };
     let Loaded { entries, mut ids, .. } = loaded;
     let list = Values::migrated(&entries, &mut ids, &migrated);
     let tree = Tree::new(&list);
     let namespace = namespace(&entries);
-    let answer = |leaf: &LeafName| match build(&tree, leaf.resolve(&ids), release) {
-        Ok(context) => text(&context, &namespace),
-        Err(throw) => thrown(&throw),
+    let answer = |name: &LeafName| {
+        let leaf = name.resolve(&ids);
+        let text = match build(&tree, leaf, release) {
+            Ok(context) => text(&context, &namespace),
+            Err(throw) => thrown(&throw),
+        };
+        Answer { text, unknown: matches!(name, LeafName::Id(_)) && !tree.has(leaf) }
     };
     Ok(leaves.iter().map(answer).collect())
 }
