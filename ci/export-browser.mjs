@@ -64,6 +64,8 @@ const send = (method, params = {}, sessionId) =>
     browser.stdio[3].write(`${JSON.stringify({ id: last, method, params, sessionId })}\0`);
   });
 
+const TWO_FRAMES = 'new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))';
+
 /// A page that is watched while it is open.
 class Tab {
   static async open(file, { width = 1280, height = 900, mobile = false, dark = false } = {}) {
@@ -103,7 +105,7 @@ class Tab {
     await tab.send('Page.navigate', { url: `file://${resolve(file)}` });
     await load;
     // Two frames after the load event something is on the screen.
-    await tab.evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    await tab.evaluate(TWO_FRAMES);
     tab.opened = performance.now() - began;
     const { metrics } = await tab.send('Performance.getMetrics');
     tab.worked = metrics.find(metric => metric.name === 'TaskDuration').value * 1000;
@@ -416,9 +418,9 @@ try {
     await tab.close();
   }
 
-  const rich_ = join(out, 'rich.html');
+  const [rich_, hostile_] = [join(out, 'rich.html'), join(out, 'hostile.html')];
   for (const [name, how] of [['desktop', {}], ['dark', { dark: true }], ['phone', { width: 390, height: 844, mobile: true }], ['phone-dark', { width: 390, height: 844, mobile: true, dark: true }]]) {
-    for (const page of [rich_, ...pages.slice(2).filter(page => existsSync(page)).slice(0, 12)]) {
+    for (const page of [rich_, hostile_, ...pages.slice(2).filter(page => existsSync(page)).slice(0, 12)]) {
       const tab = await Tab.open(page, how);
       await tab.picture(`${basename(page, '.html')}-${name}`);
       const wide = await tab.evaluate('document.documentElement.scrollWidth - innerWidth');
@@ -426,9 +428,21 @@ try {
       await tab.close();
     }
   }
-  const printed = await Tab.open(rich_);
-  await printed.print('rich-print');
-  await printed.close();
+  for (const page of [rich_, hostile_]) {
+    const tab = await Tab.open(page);
+    const folded = 'document.querySelectorAll("main details:not([open])").length';
+    await tab.evaluate(`addEventListener('beforeprint', () => { window.foldedOnPaper = ${folded}; })`);
+    const before = await tab.evaluate(folded);
+    await tab.print(`${basename(page, '.html')}-print`);
+    expect((await tab.evaluate('window.foldedOnPaper')) === 0, `${tab.name}: something is folded on paper`);
+    expect(before > 0 && (await tab.evaluate(folded)) === before, `${tab.name}: printing changes what is folded`);
+    // Without script it is the style that unfolds.
+    await tab.send('Emulation.setEmulatedMedia', { media: 'print' });
+    await tab.evaluate(TWO_FRAMES);
+    const hidden = '[...document.querySelectorAll("main details:not([open]) > :not(summary)")].filter(inside => !inside.checkVisibility({ contentVisibilityAuto: true })).length';
+    expect((await tab.evaluate(hidden)) === 0, `${tab.name}: something is hidden on paper without script`);
+    await tab.close();
+  }
 
   if (!process.env.GJC_FSCK_UNTIMED) await largeOpensFast();
   status = failures.length === 0 ? 0 : 1;

@@ -157,6 +157,8 @@ pub struct Loader<K: Keep> {
     header: Option<Header>,
     /// The first `session` record was seen and its version checked.
     version_checked: bool,
+    /// What does not begin with a header loads as nothing.
+    needs_header: bool,
     /// Entry 0 is no header with a string id: the result will be empty.
     nothing: bool,
     thrown: Option<Throw>,
@@ -178,11 +180,17 @@ impl<K: Keep> Loader<K> {
             by_id: Vec::new(),
             header: None,
             version_checked: false,
+            needs_header: true,
             nothing: false,
             thrown: None,
             values: 0,
             spread: None,
         }
+    }
+
+    /// The same for a reader that looks for the header elsewhere too: entries count although no header is the first of them.
+    pub fn without_header(keep: K, release: Release) -> Self {
+        Loader { needs_header: false, ..Loader::new(keep, release) }
     }
 
     /// Takes the next event of a file; answers what became of the value, if it is one.
@@ -252,7 +260,7 @@ impl<K: Keep> Loader<K> {
 
     fn entry<'v, V: View<'v>>(&mut self, value: V, kind: EntryKind, at: At) -> Outcome {
         let number = self.entries.len();
-        if number == 0 && !(kind.is_header() && value.str_member("id").is_some()) {
+        if self.needs_header && number == 0 && !(kind.is_header() && value.str_member("id").is_some()) {
             self.nothing = true;
             self.forget();
             return Outcome::Dropped;

@@ -3,9 +3,10 @@
 use crate::json::JsStr;
 
 /// Appends a text, for the inside of an element and of a quoted attribute alike. Control characters become the pictures that
-/// Unicode has of them: a page holds no NUL, and what a terminal obeys should be seen.
+/// Unicode has of them: a page holds no NUL, and what a terminal obeys should be seen. So should what turns the direction of
+/// writing: live, it could make a sentence of the page say something else.
 pub fn text(out: &mut String, text: &str) {
-    let special = |c: char| matches!(c, '&' | '<' | '>' | '"' | '\'') || (c.is_control() && !matches!(c, '\n' | '\t'));
+    let special = |c: char| matches!(c, '&' | '<' | '>' | '"' | '\'') || (c.is_control() && !matches!(c, '\n' | '\t')) || turns(c);
     let mut rest = text;
     while let Some(at) = rest.find(special) {
         let (plain, behind) = rest.split_at(at);
@@ -19,6 +20,7 @@ pub fn text(out: &mut String, text: &str) {
             Some('\'') => out.push_str("&#39;"),
             // A line end of another system; a lone one would end the line of the page all the same.
             Some('\r') if letters.as_str().starts_with('\n') => {}
+            Some(turning) if turns(turning) => out.extend(turning.escape_unicode()),
             Some(control) => out.push(picture(control)),
             None => {}
         }
@@ -30,6 +32,12 @@ pub fn text(out: &mut String, text: &str) {
 /// The same for a JavaScript string; a lone surrogate is shown as U+FFFD.
 pub fn js(out: &mut String, wtf8: &[u8]) {
     text(out, &JsStr::from_wtf8(wtf8).to_string_lossy());
+}
+
+/// Embeddings, overrides and isolates, and what ends them. The marks for left and right stay: they turn nothing but
+/// themselves, and right-to-left scripts need them.
+const fn turns(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn picture(control: char) -> char {
@@ -55,5 +63,11 @@ mod tests {
         assert_eq!(escaped("<a href=\"x\" b='y'>&amp;"), "&lt;a href=&quot;x&quot; b=&#39;y&#39;&gt;&amp;amp;");
         assert_eq!(escaped("a\0b\u{1b}[2Jc\td\r\ne\rf\u{7f}\u{9b}"), "a\u{2400}b\u{241b}[2Jc\td\ne\u{240d}f\u{2421}\u{fffd}");
         assert_eq!(escaped("한글 é"), "한글 é");
+    }
+
+    #[test]
+    fn nothing_turns_the_direction_of_the_page() {
+        assert_eq!(escaped("a\u{202e}gpj.exe\u{2069}"), "a\\u{202e}gpj.exe\\u{2069}");
+        assert_eq!(escaped("שלום\u{200f}!"), "שלום\u{200f}!");
     }
 }

@@ -97,6 +97,17 @@
     unfold.textContent = open ? 'Fold all' : 'Unfold all';
   });
 
+  // Paper has nothing to unfold.
+  let folded = [];
+  addEventListener('beforeprint', () => {
+    folded = [...document.querySelectorAll('main details:not([open])')];
+    for (const details of folded) details.open = true;
+  });
+  addEventListener('afterprint', () => {
+    for (const details of folded) details.open = false;
+    folded = [];
+  });
+
   const theme = document.getElementById('theme');
   const dark = () => (document.documentElement.dataset.theme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark';
   const name = () => { theme.textContent = dark() ? 'Light' : 'Dark'; };

@@ -4,9 +4,10 @@
 use super::trailing;
 use crate::finding::{Difference, Release};
 use crate::json::jsonl::Lines;
-use crate::json::text::utf8_lossy;
+use crate::json::text::{trim, utf8_lossy};
 use crate::json::view::View;
-use crate::json::{JsString, Kind, Value};
+use crate::json::{JsString, Kind, Value, coerce};
+use crate::transcript::EntryKind;
 use crate::transcript::load::{Loader, Whole};
 use crate::transcript::throw::Throw;
 use std::io;
@@ -115,14 +116,15 @@ pub fn read(size: u64, read_at: ReadAt<'_>, release: Release) -> Option<SessionI
 pub fn examine(size: u64, read_at: ReadAt<'_>, release: Release) -> Result<SessionInfo, Skip> {
     let text = prefix(read_at).map_err(|_| Skip::Unreadable)?;
     let text = &text[..];
-    let mut loader = Loader::new(Whole, release);
+    let mut loader = Loader::without_header(Whole, release);
     let mut lines = Lines::expecting(text, text.len() as u64);
     while let Some(event) = lines.next().map_err(|_| Skip::Unreadable)? {
         loader.event(&event);
     }
     let throws = |throw| if matches!(throw, Throw::UnsupportedVersion(_)) { Skip::Version } else { Skip::Throws };
     let entries = loader.finish().map_err(throws)?.entries;
-    let parsed = entries.first().map(|header| parsed_header(header, release));
+    let is_header = |entry: &&Value| EntryKind::of(*entry).is_header() && entry.str_member("id").is_some();
+    let parsed = entries.first().filter(is_header).map(|header| parsed_header(header, release));
     let header = parsed.or_else(|| textual_header(text, release)).ok_or(Skip::NoHeader)?;
     let mut info = SessionInfo {
         id: header.id,
@@ -140,6 +142,7 @@ pub fn examine(size: u64, read_at: ReadAt<'_>, release: Release) -> Result<Sessi
         info.cwd = found.cwd.unwrap_or(info.cwd);
         info.starred = found.starred.unwrap_or(info.starred);
     }
+    // Whatever the first record is, it counts as the header.
     walk(entries.get(1..).unwrap_or_default(), text, &mut info).ok_or(Skip::Throws)?;
     Ok(info)
 }
@@ -164,23 +167,38 @@ fn parsed_header(header: &Value, release: Release) -> Header {
 /// The textual extraction from the first physical line, for headers longer than the prefix.
 fn textual_header(text: &[u8], release: Release) -> Option<Header> {
     let line = text.get(..memchr::memchr(b'\n', text).unwrap_or(text.len()))?;
-    let id = textual_string(line, "id").filter(|id| !id.as_bytes().is_empty())?;
-    textual_string(line, "type").filter(|kind| *kind == *"session")?;
+    let member = |name: &str| textual_string(line, name, 0);
+    let id = member("id").filter(|id| !id.as_bytes().is_empty())?;
+    member("type").filter(|kind| *kind == *"session")?;
     Some(Header {
         id,
-        cwd: textual_string(line, "cwd"),
-        title: textual_string(line, "title"),
-        timestamp: textual_string(line, "timestamp"),
-        parent_session: textual_string(line, "parentSession"),
+        cwd: member("cwd"),
+        title: member("title"),
+        timestamp: member("timestamp"),
+        parent_session: member("parentSession"),
         starred: textual_member(line, "starred").is_some_and(|rest| rest.starts_with(b"true")),
         star_capable: Difference::ListedStars.in_effect(release) && textual_number(line, "starredPatchVersion") == Some(1.0),
         // 0.15.0 looked for a string here and so never recognised a number (vector `prefix_header_version_string`).
         version: if Difference::PickerTextualVersion.in_effect(release) {
             textual_number(line, "version")
         } else {
-            textual_string(line, "version").and_then(|text| text.to_string().parse().ok())
+            member("version").map(|text| number_of(&text.to_string()))
         },
     })
+}
+
+/// `Number(text)` of JavaScript, as far as a version goes: what is no number compares with nothing.
+fn number_of(text: &str) -> f64 {
+    let text = String::from_utf8_lossy(trim(text.as_bytes())).into_owned();
+    for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] {
+        if let Some(digits) = text.to_ascii_lowercase().strip_prefix(prefix) {
+            let is_digits = digits.chars().all(|digit| digit.is_digit(radix));
+            return u32::from_str_radix(digits, radix).ok().filter(|_| is_digits).map_or(f64::NAN, f64::from);
+        }
+    }
+    // Rust knows words for infinity and for what is no number, JavaScript others.
+    let decimal = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
+    text.parse().ok().filter(|_| decimal).unwrap_or(f64::NAN)
 }
 
 fn skip_space(text: &[u8], mut at: usize) -> usize {
@@ -190,35 +208,53 @@ fn skip_space(text: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The first `"name"` that is followed by a colon and a string.
-fn textual_string(text: &[u8], name: &str) -> Option<JsString> {
-    let quoted = format!("\"{name}\"");
-    let at = memchr::memmem::find(text, quoted.as_bytes())? + quoted.len();
-    textual_value(text, at).map(|(value, _)| value)
+/// The first `needle` at or behind `from`.
+fn find(text: &[u8], needle: &[u8], from: usize) -> Option<usize> {
+    memchr::memmem::find(text.get(from..)?, needle).map(|at| from + at)
 }
 
-/// The string behind the next colon, and where it ends. A string that the cut ends is taken as far as it goes.
-fn textual_value(text: &[u8], from: usize) -> Option<(JsString, usize)> {
-    let colon = from + memchr::memchr(b':', text.get(from..)?)?;
+/// The string behind the first colon behind the first `"name"` at or behind `from`; none where something else stands there.
+/// A string that the cut ends is taken as far as it goes.
+fn textual_string(text: &[u8], name: &str, from: usize) -> Option<JsString> {
+    let quoted = format!("\"{name}\"");
+    let key = find(text, quoted.as_bytes(), from)?;
+    let colon = find(text, b":", key + quoted.len())?;
     let start = skip_space(text, colon + 1);
     if text.get(start) != Some(&b'"') {
         return None;
     }
     let mut end = start + 1;
-    let closed = loop {
-        match text.get(end) {
-            None => break false,
-            Some(b'"') => break true,
-            Some(b'\\') if text.get(end + 1).is_none() => break false,
-            Some(b'\\') => end += 2,
-            Some(_) => end += 1,
-        }
-    };
-    let quoted = [text.get(start..end.min(text.len()))?, b"\""].concat();
-    match Value::parse(&quoted)? {
-        Value::String(value) => Some((value, if closed { end + 1 } else { text.len() })),
-        _ => None,
+    while let Some(byte) = text.get(end).filter(|byte| **byte != b'"') {
+        end += if *byte == b'\\' { 2 } else { 1 };
     }
+    text.get(start + 1..end.min(text.len())).map(decoded_string)
+}
+
+/// What gjc makes of the inside of a textual string: one backslash at its end is dropped, for the cut may have left half an
+/// escape; then it is what `JSON.parse` says, and where that throws, the five common escapes are replaced one after another.
+fn decoded_string(inside: &[u8]) -> JsString {
+    let inside = inside.strip_suffix(b"\\").unwrap_or(inside);
+    match Value::parse(&[b"\"", inside, b"\""].concat()) {
+        Some(Value::String(value)) => value,
+        _ => {
+            let text = String::from_utf8_lossy(inside).into_owned();
+            let escapes = [("\\n", "\n"), ("\\r", "\r"), ("\\t", "\t"), ("\\\"", "\""), ("\\\\", "\\")];
+            escapes.iter().fold(text, |text, (escape, meant)| text.replace(escape, meant)).into()
+        }
+    }
+}
+
+/// How often `"type"` is followed by a colon, wherever, and the string `message`. A key and a value look alike here.
+fn textual_messages(text: &[u8]) -> u64 {
+    const KEY: &[u8] = b"\"type\"";
+    let (mut count, mut from) = (0, 0);
+    while let Some(key) = find(text, KEY, from)
+        && let Some(colon) = find(text, b":", key + KEY.len())
+    {
+        count += u64::from(textual_string(text, "type", key).is_some_and(|kind| kind == *"message"));
+        from = colon + 1;
+    }
+    count
 }
 
 /// The integer member `name` at object depth 1.
@@ -265,9 +301,9 @@ fn walk(entries: &[Value], text: &[u8], info: &mut SessionInfo) -> Option<()> {
         match kind.as_deref() {
             Some(b"compaction") => summary = string(entry, "shortSummary").or(summary),
             Some(b"message") => {
-                parsed += 1;
                 // A missing or null message is skipped; content that is neither text nor list makes the picker throw.
                 let Some(message) = entry.member("message").filter(|message| message.truthy()) else { continue };
+                parsed += 1;
                 let role = message.str_member("role");
                 if !matches!(role.as_deref(), Some(b"user" | b"assistant")) {
                     continue;
@@ -284,16 +320,9 @@ fn walk(entries: &[Value], text: &[u8], info: &mut SessionInfo) -> Option<()> {
             _ => {}
         }
     }
-    let literal = memchr::memmem::find_iter(text, br#""type":"message""#).count() as u64;
-    info.message_count = literal.max(parsed);
+    info.message_count = textual_messages(text).max(parsed);
     info.title = info.title.take().or(summary);
-    if first.is_none()
-        && let Some(prompt) = textual_prompt(text)
-    {
-        texts.insert(0, prompt.as_bytes().to_vec());
-        first = Some(prompt);
-    }
-    info.first_message = first.unwrap_or_else(|| "(no messages)".into());
+    let first = first.or_else(|| textual_prompt(text)).filter(|prompt| !prompt.as_bytes().is_empty());
     let mut joined = JsString::default();
     for (at, text) in texts.iter().enumerate() {
         if at > 0 {
@@ -301,11 +330,13 @@ fn walk(entries: &[Value], text: &[u8], info: &mut SessionInfo) -> Option<()> {
         }
         joined.push_js(crate::json::JsStr::from_wtf8(text));
     }
-    info.all_messages_text = joined;
+    // The prompt that only the text tells stands for the texts where there are none, not among them.
+    info.all_messages_text = if texts.is_empty() { first.clone().unwrap_or_default() } else { joined };
+    info.first_message = first.unwrap_or_else(|| "(no messages)".into());
     Some(())
 }
 
-/// String content, or all `text` blocks joined with a space.
+/// String content, or what all `text` blocks hold, whatever it is, joined with a space.
 fn message_text(content: Option<&Value>) -> Option<Vec<u8>> {
     let content = content?;
     match content.kind() {
@@ -324,8 +355,8 @@ fn message_text(content: Option<&Value>) -> Option<Vec<u8>> {
                     out.push_js(" ".into());
                 }
                 any = true;
-                if let Some(text) = block.str_member("text") {
-                    out.push_js(crate::json::JsStr::from_wtf8(&text));
+                if let Some(text) = block.get("text").filter(|text| text.kind() != Kind::Null) {
+                    out.push_js(coerce::to_text(text)?.as_js());
                 }
             }
             Some(out.as_bytes().to_vec())
@@ -334,19 +365,14 @@ fn message_text(content: Option<&Value>) -> Option<Vec<u8>> {
     }
 }
 
-/// The first `"role"` whose value is `user`, then the following string `content` or `text`.
+/// The first `"role"` whose value is `user`, then the string `content` or `text` behind it.
 fn textual_prompt(text: &[u8]) -> Option<JsString> {
-    let mut from = 0;
-    loop {
-        let at = from + memchr::memmem::find(text.get(from..)?, b"\"role\"")? + b"\"role\"".len();
-        from = at;
-        let Some((role, end)) = textual_value(text, at) else { continue };
-        if role != *"user" {
-            continue;
-        }
-        let rest = text.get(end..)?;
-        return textual_string(rest, "content").or_else(|| textual_string(rest, "text"));
+    const KEY: &[u8] = b"\"role\"";
+    let mut at = find(text, KEY, 0)?;
+    while textual_string(text, "role", at).is_none_or(|role| role != *"user") {
+        at = find(text, KEY, at + KEY.len())?;
     }
+    textual_string(text, "content", at).or_else(|| textual_string(text, "text", at))
 }
 
 #[cfg(test)]
@@ -412,5 +438,80 @@ mod tests {
         let filler = format!("{USER}\n").repeat(2_000);
         let info = info(&format!("{HEADER}\n{filler}{}{filler}{}", patch("old"), patch("new"))).unwrap();
         assert_eq!(info.title, Some("new".into()));
+    }
+
+    /// `firstMessage` and `allMessagesText`.
+    fn texts(lines: &str) -> (String, String) {
+        let info = info(&format!("{HEADER}\n{lines}\n")).unwrap();
+        (info.first_message.to_string(), info.all_messages_text.to_string())
+    }
+    fn told(first: &str, all: &str) -> (String, String) {
+        (first.to_owned(), all.to_owned())
+    }
+    fn message(role: &str, content: &str) -> String {
+        format!(r#"{{"type":"message","id":"a","parentId":null,"timestamp":"t","message":{{"role":"{role}","content":{content}}}}}"#)
+    }
+
+    #[test]
+    fn messages_are_counted_by_their_text_however_it_is_spelled() {
+        let count = |line: &str| info(&format!("{HEADER}\n{line}\n")).unwrap().message_count;
+        assert_eq!(count(r#"{ "type" : "message" , "id":"a", "message":{"role":"user","content":"cut"#), 1);
+        assert_eq!(count(r#"{"type":"custom","data":{"type": "message"}}"#), 1);
+        assert_eq!(count(r#"{"type":"mess\u0061ge"} x"#), 1);
+        assert_eq!(count(r#"{"type":"label","label":"type","x":"message"}"#), 1, "a value looks like a key");
+        assert_eq!(count(r#"{"type":"messages"}"#), 0);
+        assert_eq!(count(r#"{"type":"mess\u0061ge","message":null}"#), 1);
+        assert_eq!(count(r#"{"t\u0079pe":"message","message":null}"#), 0, "without a message the record does not count");
+        assert_eq!(count(r#"{"t\u0079pe":"message","message":{}}"#), 1);
+    }
+    #[test]
+    fn a_textual_string_that_does_not_parse_is_not_absent() {
+        let title = |cut: &str| {
+            let long = format!(r#"{{"type":"session","version":5,"id":"s","cwd":"/w","title":"{cut}"#);
+            info(&format!("{long}\n{USER}\n")).unwrap().title.map(|title| title.to_string())
+        };
+        assert_eq!(title(r"a\u00").as_deref(), Some(r"a\u00"), "half an escape");
+        assert_eq!(title("a\\").as_deref(), Some("a"), "the backslash of half an escape");
+        assert_eq!(title(r"a\\").as_deref(), Some(r"a\"), "one backslash of a pair, and the rest is no string");
+        assert_eq!(title("raw\tTAB, \\n and \\u00e9").as_deref(), Some("raw\tTAB, \n and \\u00e9"));
+        assert_eq!(title(r"caf\u00e9").as_deref(), Some("café"));
+    }
+    #[test]
+    fn text_blocks_are_joined_whatever_they_hold() {
+        let blocks = r#"[{"type":"text","text":5},{"type":"text"},{"type":"image","text":"no"},{"type":"text","text":["a",null,"b"]},{"type":"text","text":{}}]"#;
+        assert_eq!(texts(&message("user", blocks)), told("5  a,,b [object Object]", "5  a,,b [object Object]"));
+        let throws = message("user", r#"[{"type":"text","text":{"toString":1}}]"#);
+        assert_eq!(info(&format!("{HEADER}\n{throws}\n")), None);
+    }
+    #[test]
+    fn a_prompt_that_only_the_text_tells_is_not_among_the_texts() {
+        let cut = message("user", "\"prompt\"").replace("}}", "");
+        assert_eq!(texts(&format!("{}\n{cut}", message("assistant", "\"A\""))), told("prompt", "A"));
+        assert_eq!(texts(&cut), told("prompt", "prompt"));
+        assert_eq!(texts(&format!("{cut}\n{}", message("user", "\"later\""))), told("later", "later"), "a parsed one comes first");
+    }
+    #[test]
+    fn an_empty_prompt_is_none() {
+        assert_eq!(texts(&message("user", "\"\"")), told("(no messages)", ""));
+    }
+    #[test]
+    fn behind_a_header_that_only_the_text_tells_the_second_record_is_the_first_that_counts() {
+        let torn = r#"{"type":"session","version":5,"id":"s1","timestamp":"2026-0"#;
+        let records = [message("user", "\"one\""), message("assistant", "\"two\""), message("user", "\"three\"")].join("\n");
+        let text = format!("{torn}\n{records}\n{{\"type\":\"compaction\",\"shortSummary\":\"S\"}}\n");
+        let info = info(&text).unwrap();
+        assert_eq!((info.id.to_string(), info.title, info.cwd), ("s1".into(), Some("S".into()), "".into()));
+        assert_eq!((info.first_message.to_string(), info.all_messages_text.to_string()), ("three".into(), "two three".into()));
+        let later = HEADER.replace(":5", ":6");
+        assert_eq!(super::tests::info(&format!("{torn}\n{records}\n{later}\n")), None, "the first header that is a record has a version");
+    }
+    #[test]
+    fn a_version_that_is_text_is_a_number_as_javascript_reads_it() {
+        for (text, number) in [(" 4 ", 4.0), ("0x5", 5.0), ("5e0", 5.0), (".5", 0.5)] {
+            assert_eq!(number_of(text).to_bits(), f64::to_bits(number), "{text:?}");
+        }
+        for text in ["inf", "NaN", "4_0", "0x", "-0x5", "five"] {
+            assert!(number_of(text).is_nan(), "{text:?}");
+        }
     }
 }
