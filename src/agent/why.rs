@@ -664,25 +664,29 @@ impl<'w, 'a> Follow<'w, 'a> {
         const SECTION: &str = "01 §2.5";
         let loaded = self.read.as_ref()?.loaded.as_ref().ok()?;
         let advice = "Take the value that is named below out of the entry, in a copy; keep the original.";
-        let shows = match anywhere(loaded) {
+        let shows = |opening: &Opening, of: &'static str| match opening {
+            Opening::Throws { code: Some("EISDIR") } => "the name of a blob leads to a directory",
+            Opening::Throws { code: Some(_) } => "the name of a blob is longer than a file name may be",
+            _ => of,
+        };
+        let (opening, shows) = match anywhere(loaded) {
             Opening::Opens => {
-                "an entry on the path holds a value that building the context throws at: gjc opens the session at most to its first prompt"
+                let context = in_context(loaded, self.world.release);
+                let of = "an entry on the path holds a value that building the context throws at: gjc opens the session at most to its first prompt";
+                let shows = shows(&context, of);
+                (context, shows)
             }
-            Opening::Throws { code: Some(code) } => {
-                return Some(stops(
-                    "open",
-                    SECTION,
-                    code,
-                    vec![saw(&self.path, "a blob reference is longer than a file name may be")],
-                    advice,
-                ));
-            }
-            Opening::Refused(_) | Opening::Throws { code: None } => {
-                "an entry holds a value that opening throws at, wherever the entry stands"
+            opening => {
+                let shows = shows(&opening, "an entry holds a value that opening throws at, wherever the entry stands");
+                (opening, shows)
             }
         };
-        let throws = anywhere(loaded) != Opening::Opens || in_context(loaded, self.world.release);
-        throws.then(|| stops("open", SECTION, "TypeError", vec![saw(&self.path, shows)], advice))
+        let code = match opening {
+            Opening::Opens => return None,
+            Opening::Throws { code: Some(code) } => code,
+            Opening::Refused(_) | Opening::Throws { code: None } => "TypeError",
+        };
+        Some(stops("open", SECTION, code, vec![saw(&self.path, shows)], advice))
     }
 }
 

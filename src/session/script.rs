@@ -312,8 +312,6 @@ impl Reshape for Expand<'_> {
         self.places.push(Step { above, segment, array: matches!(value, Value::Array(_)), met: 0 });
         (changed, self.places.len() - 1)
     }
-
-    fn leave_changed(&mut self, _: &mut Object) {}
 }
 
 impl Expand<'_> {

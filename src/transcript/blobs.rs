@@ -194,6 +194,47 @@ pub fn is_name(name: &[u8]) -> bool {
     name.len() == NAME_LENGTH && name.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
+/// Why a blob of this name cannot even be found missing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unreadable {
+    /// It holds a NUL.
+    Nul,
+    /// It is longer than a file name, or the path than a path, may be: `ENAMETOOLONG`.
+    TooLong,
+    /// It names the folder of the store or one above it: `EISDIR`.
+    Directory,
+}
+
+/// What reading the file of a name fails with, other than that there is none (01a.7). A name is joined to the folder
+/// of the store as a path: `.`, `..` and empty parts go before anything is looked up, and of the rest only the first
+/// part is looked up, since it is not there.
+pub fn unreadable(name: &[u8]) -> Option<Unreadable> {
+    if name.contains(&0) {
+        return Some(Unreadable::Nul);
+    }
+    let (mut above, mut parts) = (0usize, Vec::new());
+    for part in name.split(|byte| *byte == b'/') {
+        match part {
+            b"" | b"." => {}
+            b".." if parts.pop().is_none() => above += 1,
+            b".." => {}
+            _ => parts.push(part),
+        }
+    }
+    let length: usize = parts.iter().map(|part| part.len() + 1).sum();
+    match parts.first() {
+        None => Some(Unreadable::Directory),
+        Some(first) if first.len() > LONGEST_FILE_NAME || length >= LONGEST_PATH => Some(Unreadable::TooLong),
+        Some(first) if above == 1 && parts.len() == 1 && *first == FOLDER => Some(Unreadable::Directory),
+        Some(_) => None,
+    }
+}
+
+const LONGEST_FILE_NAME: usize = 255;
+const LONGEST_PATH: usize = 4096;
+/// The folder of the store in the agent directory.
+const FOLDER: &[u8] = b"blobs";
+
 /// What a live reference resolves to (spec 01 §4.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Live {
@@ -295,6 +336,27 @@ mod tests {
         assert_eq!(reference(b"blob:sha256:", Release::V0_15), None);
         let name = "0123456789abcdef".repeat(4);
         assert_eq!(reference(format!("blob:sha256:{name}").as_bytes(), Release::V0_17), Some(name.as_bytes()));
+    }
+
+    #[test]
+    fn a_name_is_joined_to_the_folder_as_a_path() {
+        let long = |length: usize| "b".repeat(length);
+        for (name, expect) in [
+            ("a\0b".to_owned(), Some(Unreadable::Nul)),
+            (long(255), None),
+            (long(256), Some(Unreadable::TooLong)),
+            (format!("a/{}", long(300)), None),
+            (format!("{}/../zz", long(300)), None),
+            (format!("{}/{}", long(200), long(200)), None),
+            (format!("a/{}", "b/".repeat(2048)), Some(Unreadable::TooLong)),
+            ("x".into(), None),
+            ("../x".into(), None),
+        ] {
+            assert_eq!(unreadable(name.as_bytes()), expect, "{}", &name[..name.len().min(20)]);
+        }
+        for directory in ["", ".", "..", "/", "./", "../blobs", "../..", "a/.."] {
+            assert_eq!(unreadable(directory.as_bytes()), Some(Unreadable::Directory), "{directory}");
+        }
     }
 
     #[test]

@@ -194,9 +194,9 @@ impl Tokens<'_> {
         match self.text.get(self.at..)? {
             [b'\t'..=b'\r' | b' ', ..] => Some(1),
             [0xC2, 0xA0, ..] => Some(2),
-            // U+1680, U+2000-200A, U+2028, U+2029, U+202F, U+205F, U+3000, U+FEFF
+            // U+1680, U+2000-200A, U+202F, U+205F, U+3000, U+FEFF
             [0xE1, 0x9A, 0x80, ..]
-            | [0xE2, 0x80, 0x80..=0x8A | 0xA8 | 0xA9 | 0xAF, ..]
+            | [0xE2, 0x80, 0x80..=0x8A | 0xAF, ..]
             | [0xE2, 0x81, 0x9F, ..]
             | [0xE3, 0x80, 0x80, ..]
             | [0xEF, 0xBB, 0xBF, ..] => Some(3),

@@ -183,7 +183,7 @@ impl Facts {
             // A patch may bring content that meets a payload which the present content does not.
             EntryKind::Message => {
                 let evicted = record.get("evictedContent");
-                (hazard::of_marker(evicted) != Marker::Harmless).then(|| evicted.map(View::to_value)).flatten()
+                (hazard::of_marker(evicted, self.release) != Marker::Harmless).then(|| evicted.map(View::to_value)).flatten()
             }
             _ => None,
         }

@@ -1,7 +1,7 @@
 //! What makes opening fail although strict inspection accepts the file (spec 01 §2.5, 01a 1–7): found entry by entry,
 //! so that a check needs no second look at a record.
 
-use super::blobs::{self, REFERENCE_PREFIX};
+use super::blobs::{self, REFERENCE_PREFIX, Unreadable};
 use super::entry::{EntryKind, Role};
 use crate::finding::{Difference, Release};
 use crate::json::{Kind, Value, View};
@@ -25,11 +25,34 @@ impl Hazards {
     pub const LONG_REFERENCE: Hazards = Hazards(8);
     /// A blob reference with a NUL (0.15): opening throws.
     pub const NUL_REFERENCE: Hazards = Hazards(16);
+    /// A blob reference that names a directory (0.15): opening throws `EISDIR`.
+    pub const DIRECTORY_REFERENCE: Hazards = Hazards(32);
+    /// A payload that is taken and whose blob has too long a name: building the live context throws `ENAMETOOLONG`.
+    pub const LONG_PAYLOAD: Hazards = Hazards(64);
+    /// A payload that is taken and whose blob names a directory: building the live context throws `EISDIR`.
+    pub const DIRECTORY_PAYLOAD: Hazards = Hazards(128);
 
-    /// Those that throw wherever the entry stands: hydration and sanitation walk every entry.
-    pub const ANYWHERE: Hazards = Hazards(Self::REPLAY_PAYLOAD.0 | Self::LONG_REFERENCE.0 | Self::NUL_REFERENCE.0);
+    /// Blob references that make hydration throw, wherever the entry stands.
+    pub const REFERENCE: Hazards = Self::LONG_REFERENCE.with(Self::NUL_REFERENCE).with(Self::DIRECTORY_REFERENCE);
+    /// Those that throw wherever the entry stands: hydration, then sanitation, walk every entry.
+    pub const ANYWHERE: Hazards = Self::REFERENCE.with(Self::REPLAY_PAYLOAD);
+    /// Payloads that throw when they are rehydrated.
+    pub const PAYLOAD: Hazards = Self::SPILL_MARKER.with(Self::LONG_PAYLOAD).with(Self::DIRECTORY_PAYLOAD);
     /// Those that throw when the entry is materialised for a context.
-    pub const IN_CONTEXT: Hazards = Hazards(Self::NULL_BLOCK.0 | Self::SPILL_MARKER.0);
+    pub const IN_CONTEXT: Hazards = Self::NULL_BLOCK.with(Self::PAYLOAD);
+
+    /// The `code` of the error that the first of these throws, if it has one.
+    pub const fn code(self) -> Option<&'static str> {
+        if self.any(Self::NUL_REFERENCE.with(Self::SPILL_MARKER)) {
+            None
+        } else if self.any(Self::LONG_REFERENCE.with(Self::LONG_PAYLOAD)) {
+            Some("ENAMETOOLONG")
+        } else if self.any(Self::DIRECTORY_REFERENCE.with(Self::DIRECTORY_PAYLOAD)) {
+            Some("EISDIR")
+        } else {
+            None
+        }
+    }
 
     /// True without hazards.
     pub const fn is_empty(self) -> bool {
@@ -39,6 +62,11 @@ impl Hazards {
     pub const fn any(self, of: Hazards) -> bool {
         self.0 & of.0 != 0
     }
+    /// What both sets share.
+    #[must_use]
+    pub const fn of(self, of: Hazards) -> Hazards {
+        Hazards(self.0 & of.0)
+    }
     /// Both sets.
     #[must_use]
     pub const fn with(self, other: Hazards) -> Hazards {
@@ -46,23 +74,31 @@ impl Hazards {
     }
 }
 
-/// What the message of a `message` entry does, marker and references excluded.
-fn of_message<'v, V: View<'v>>(message: V) -> Hazards {
+/// What the message of a `message` entry does, references excluded; `payloads` are those of its marker.
+fn of_message<'v, V: View<'v>>(message: V, payloads: &Payloads) -> Hazards {
     let mut hazards = Hazards::NONE;
     if Role::of(message) != Role::Assistant {
         return hazards;
     }
     let content = message.get("content");
-    let holds_null = content.is_some_and(|content| content.items().any(|block| block.kind() == Kind::Null));
-    if holds_null {
+    let is_null = |block: &V| block.kind() == Kind::Null;
+    let nulls = || content.into_iter().flat_map(View::items).enumerate().filter(|(_, block)| is_null(block)).map(|(index, _)| index);
+    // The context is built of what stands there after rehydration: a payload's text takes the place of a null.
+    let stays = |index: usize| payloads.named(format!("{MESSAGE}.content.{index}").as_bytes()).is_none();
+    if !["message.role", "message.content"].into_iter().any(|path| payloads.named(path.as_bytes()).is_some()) && nulls().any(stays) {
         hazards = hazards.with(Hazards::NULL_BLOCK);
     }
     let replays = message.get("providerPayload").and_then(|p| p.get("type")).is_some_and(|t| t.is_str("openaiResponsesHistory"));
-    if replays && (holds_null || content.is_none_or(|content| content.kind() != Kind::Array)) {
+    if replays && (nulls().next().is_some() || content.is_none_or(|content| content.kind() != Kind::Array)) {
         hazards = hazards.with(Hazards::REPLAY_PAYLOAD);
     }
     hazards
 }
+
+/// The path that the payloads of a `message` entry begin with.
+const MESSAGE: &str = "message";
+/// The path that the payloads of a `custom_message` entry begin with.
+const CUSTOM_MESSAGE: &str = "custom_message";
 
 /// The hazards of blob references anywhere in an entry.
 fn of_references<'v, V: View<'v>>(entry: V, release: Release) -> Hazards {
@@ -70,51 +106,69 @@ fn of_references<'v, V: View<'v>>(entry: V, release: Release) -> Hazards {
     if !Difference::BlobReferenceGrammar.in_effect(release) {
         blobs::live_references(entry, |text| {
             let name = &text[REFERENCE_PREFIX.len()..];
-            if name.contains(&0) {
-                hazards = hazards.with(Hazards::NUL_REFERENCE);
-            } else if name.len() > LONGEST_FILE_NAME {
-                hazards = hazards.with(Hazards::LONG_REFERENCE);
-            }
+            // The empty name is no reference.
+            hazards = hazards.with(match blobs::unreadable(name).filter(|_| !name.is_empty()) {
+                None => Hazards::NONE,
+                Some(Unreadable::Nul) => Hazards::NUL_REFERENCE,
+                Some(Unreadable::TooLong) => Hazards::LONG_REFERENCE,
+                Some(Unreadable::Directory) => Hazards::DIRECTORY_REFERENCE,
+            });
         });
     }
     hazards
 }
 
-const LONGEST_FILE_NAME: usize = 255;
-
 /// What a spill marker (`evictedContent`) can do to its entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Marker {
-    /// Nothing: there is none, or every payload can be read.
+    /// Nothing: there is none, or every payload can be read and replaces a text.
     Harmless,
     /// Materialising throws, whatever the content is.
     Throws,
-    /// Materialising throws when the content has a value at the path of a wrong payload: a patch may change the answer.
+    /// Materialising throws or not as the content has values at the paths of payloads: a patch may change the answer.
     Depends,
 }
 
 /// Judges the `evictedContent` of an entry.
-pub fn of_marker<'v, V: View<'v>>(evicted: Option<V>) -> Marker {
+pub fn of_marker<'v, V: View<'v>>(evicted: Option<V>, release: Release) -> Marker {
     let Some(evicted) = evicted.filter(|evicted| evicted.kind() != Kind::Null) else { return Marker::Harmless };
+    let depends =
+        |(path, payload): (Cow<'_, [u8]>, V)| payload.truthy() && (!of_payload(payload, release).is_empty() || may_hold_null(&path));
     match evicted.get_present("payloads") {
         None => Marker::Throws,
-        Some(payloads) if payloads.members().any(|(_, payload)| is_wrong(payload)) => Marker::Depends,
+        Some(payloads) if payloads.members().any(depends) => Marker::Depends,
         Some(_) => Marker::Harmless,
     }
 }
 
-/// A payload that is taken and cannot be read: truthy, but no object with a string `ref`, or one whose `ref` lacks the
-/// prefix while there is no string `sha256`.
-fn is_wrong<'v, V: View<'v>>(payload: V) -> bool {
-    payload.truthy()
-        && match payload.str_member("ref") {
-            Some(reference) => !reference.starts_with(REFERENCE_PREFIX.as_bytes()) && payload.str_member("sha256").is_none(),
-            None => true,
-        }
+/// True for the path of a whole message, of its role, its content, or one block of it.
+fn may_hold_null(path: &[u8]) -> bool {
+    let block = |rest: &[u8]| rest.iter().all(u8::is_ascii_digit);
+    matches!(path, b"message" | b"message.role" | b"message.content") || path.strip_prefix(b"message.content.").is_some_and(block)
 }
 
-/// The payloads of a marker that are taken (falsy ones are not), by path: whether each is wrong. Ordered by path.
-struct Payloads<'v>(Vec<(Cow<'v, [u8]>, bool)>);
+/// What a payload does where it is taken. It cannot be read when it is no object with a string `ref`, or one whose `ref`
+/// lacks the prefix while there is no string `sha256`. What its blob is missing for is told in its place, unless the
+/// name is none that can be asked for: 0.15 asks before it compares `ref` and `sha256` (04 §5.8 has it the other way
+/// round).
+fn of_payload<'v, V: View<'v>>(payload: V, release: Release) -> Hazards {
+    let Some(reference) = payload.str_member("ref") else { return Hazards::SPILL_MARKER };
+    let sha256 = payload.str_member("sha256");
+    let Some(name) = reference.strip_prefix(REFERENCE_PREFIX.as_bytes()).or(sha256.as_deref()) else { return Hazards::SPILL_MARKER };
+    if Difference::BlobReferenceGrammar.in_effect(release) && sha256.as_deref() != Some(name) {
+        return Hazards::NONE;
+    }
+    match blobs::unreadable(name) {
+        None => Hazards::NONE,
+        Some(Unreadable::Nul) => Hazards::SPILL_MARKER,
+        Some(Unreadable::TooLong) => Hazards::LONG_PAYLOAD,
+        Some(Unreadable::Directory) => Hazards::DIRECTORY_PAYLOAD,
+    }
+}
+
+/// The payloads of a marker that are taken (falsy ones are not), by path: what each does. Ordered by path.
+#[derive(Default)]
+struct Payloads<'v>(Vec<(Cow<'v, [u8]>, Hazards)>);
 
 /// The payloads whose paths begin with the path of a value: a range of [`Payloads`], and the length of that path.
 #[derive(Clone, Copy)]
@@ -125,10 +179,11 @@ struct Reach {
 }
 
 impl<'v> Payloads<'v> {
-    fn of<V: View<'v>>(evicted: V) -> Self {
-        let payloads = evicted.get("payloads").into_iter().flat_map(View::members);
-        let mut taken: Vec<_> = payloads.filter(|(_, payload)| payload.truthy()).map(|(path, payload)| (path, is_wrong(payload))).collect();
-        taken.sort_unstable();
+    fn of<V: View<'v>>(evicted: Option<V>, release: Release) -> Self {
+        let payloads = evicted.and_then(|evicted| evicted.get("payloads")).into_iter().flat_map(View::members);
+        let taken = payloads.filter(|(_, payload)| payload.truthy());
+        let mut taken: Vec<_> = taken.map(|(path, payload)| (path, of_payload(payload, release))).collect();
+        taken.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
         Payloads(taken)
     }
     /// Narrows a reach to the paths that `order` calls equal; it must never decrease along the list.
@@ -151,34 +206,37 @@ impl<'v> Payloads<'v> {
             Some((other, _)) => other.cmp(&b'.'),
         })
     }
-    /// Whether the payload at exactly this path is wrong; none when there is none.
-    fn at(&self, reach: Reach) -> Option<bool> {
-        self.0[reach.from..reach.to].first().filter(|(path, _)| path.len() == reach.length).map(|(_, wrong)| *wrong)
+    /// What the payload at exactly this path does; none when there is none.
+    fn at(&self, reach: Reach) -> Option<Hazards> {
+        self.0[reach.from..reach.to].first().filter(|(path, _)| path.len() == reach.length).map(|(_, does)| *does)
     }
-    /// Whether the payload of this name is wrong; none when there is none.
-    fn named(&self, path: &[u8]) -> Option<bool> {
+    /// What the payload of this name does; none when there is none.
+    fn named(&self, path: &[u8]) -> Option<Hazards> {
         self.0.binary_search_by(|(known, _)| (**known).cmp(path)).ok().map(|at| self.0[at].1)
     }
 }
 
-/// True when rehydrating the content of an entry takes a wrong payload: a value stands at its path, or an arguments
-/// sentinel names it. `root` is `message.content` or `custom_message.content`.
-fn meets_wrong_payload<'v, 'w, V: View<'v>, W: View<'w>>(evicted: V, root: &str, content: Option<W>) -> bool {
-    let payloads = Payloads::of(evicted);
-    let mut met = false;
+/// What rehydrating a value takes: payloads at whose path a value stands, or which an arguments sentinel names. `root` is
+/// the path of the value. Members named `evictedContent` are passed by.
+fn rehydrated<'w, W: View<'w>>(payloads: &Payloads, root: &str, value: Option<W>) -> Hazards {
+    let mut met = Hazards::NONE;
     // Containers still to be looked at. A value that is taken is replaced: nothing in it is looked at.
     let mut pending = Vec::new();
     let mut visit = |value: W, reach: Reach, pending: &mut Vec<(W, Reach)>| {
+        if let Some(does) = payloads.at(reach) {
+            met = met.with(does);
+            return;
+        }
         let sentinel = value.get("__gjcColdSpillArguments").and_then(View::as_bool) == Some(true);
-        let named = if sentinel { value.str_member("refPath") } else { None };
-        match payloads.at(reach).or_else(|| payloads.named(&named?)) {
-            Some(wrong) => met |= wrong,
-            None if matches!(value.kind(), Kind::Array | Kind::Object) => pending.push((value, reach)),
-            None => {}
+        // A sentinel whose payload is not there stays as it is.
+        if let Some(path) = if sentinel { value.str_member("refPath") } else { None } {
+            met = met.with(payloads.named(&path).unwrap_or_default());
+        } else if matches!(value.kind(), Kind::Array | Kind::Object) {
+            pending.push((value, reach));
         }
     };
-    if let Some(content) = content {
-        visit(content, payloads.root(root), &mut pending);
+    if let Some(value) = value {
+        visit(value, payloads.root(root), &mut pending);
     }
     while let Some((value, reach)) = pending.pop() {
         let unreached = reach.from == reach.to;
@@ -187,7 +245,7 @@ fn meets_wrong_payload<'v, 'w, V: View<'v>, W: View<'w>>(evicted: V, root: &str,
             let below = if unreached { reach } else { payloads.below(reach, index.to_string().as_bytes()) };
             visit(item, below, &mut pending);
         }
-        for (key, member) in value.members() {
+        for (key, member) in value.members().filter(|(key, _)| **key != *b"evictedContent") {
             let below = if unreached { reach } else { payloads.below(reach, &key) };
             visit(member, below, &mut pending);
         }
@@ -197,33 +255,46 @@ fn meets_wrong_payload<'v, 'w, V: View<'v>, W: View<'w>>(evicted: V, root: &str,
 
 /// All hazards of an entry; `kind` is its kind.
 pub fn of_entry<'v, V: View<'v>>(entry: V, kind: EntryKind, release: Release) -> Hazards {
-    let (message, content, root) = match kind {
+    let evicted = entry.get("evictedContent");
+    let own = match kind {
         EntryKind::Session => return Hazards::NONE,
-        EntryKind::Message => {
-            let message = entry.get("message");
-            (message, message.and_then(|message| message.get("content")), "message.content")
-        }
-        EntryKind::CustomMessage => (None, entry.get("content"), "custom_message.content"),
-        _ => return of_references(entry, release),
+        EntryKind::Message => of_message_entry(entry.get(MESSAGE), evicted, release),
+        EntryKind::CustomMessage => of_evicted(evicted, CUSTOM_MESSAGE, Some(entry), release).0,
+        _ => Hazards::NONE,
     };
-    of_evicted(entry.get("evictedContent"), root, content)
-        .with(message.map_or(Hazards::NONE, of_message))
-        .with(of_references(entry, release))
+    own.with(of_references(entry, release))
 }
 
 /// All hazards of a `message` entry whose message was replaced by a patch; `evicted` is its `evictedContent` unless
 /// [`of_marker`] called it harmless.
 pub fn of_patched_message<'v, V: View<'v>>(message: V, evicted: Option<&Value>, release: Release) -> Hazards {
-    of_evicted(evicted, "message.content", message.get("content")).with(of_message(message)).with(of_references(message, release))
+    of_message_entry(Some(message), evicted, release).with(of_references(message, release))
 }
 
-fn of_evicted<'v, 'w, V: View<'v>, W: View<'w>>(evicted: Option<V>, root: &str, content: Option<W>) -> Hazards {
-    let throws = match (of_marker(evicted), evicted) {
-        (Marker::Throws, _) => true,
-        (Marker::Depends, Some(evicted)) => meets_wrong_payload(evicted, root, content),
-        _ => false,
-    };
-    if throws { Hazards::SPILL_MARKER } else { Hazards::NONE }
+fn of_message_entry<'v, 'w, V: View<'v>, W: View<'w>>(message: Option<W>, evicted: Option<V>, release: Release) -> Hazards {
+    let (mut hazards, payloads) = of_evicted(evicted, MESSAGE, message, release);
+    // A text in place of the whole message is no message.
+    if payloads.named(MESSAGE.as_bytes()) == Some(Hazards::NONE) {
+        hazards = hazards.with(Hazards::SPILL_MARKER);
+    }
+    hazards.with(message.map_or(Hazards::NONE, |message| of_message(message, &payloads)))
+}
+
+/// What the marker of an entry does to the value at the path `root`, and its payloads.
+fn of_evicted<'v, 'w, V: View<'v>, W: View<'w>>(
+    evicted: Option<V>,
+    root: &str,
+    value: Option<W>,
+    release: Release,
+) -> (Hazards, Payloads<'v>) {
+    match of_marker(evicted, release) {
+        Marker::Harmless => (Hazards::NONE, Payloads::default()),
+        Marker::Throws => (Hazards::SPILL_MARKER, Payloads::default()),
+        Marker::Depends => {
+            let payloads = Payloads::of(evicted, release);
+            (rehydrated(&payloads, root, value), payloads)
+        }
+    }
 }
 
 #[cfg(test)]
@@ -295,11 +366,83 @@ mod tests {
     }
 
     #[test]
+    fn payloads_are_met_in_the_whole_message_and_in_the_whole_custom_entry() {
+        let marker = |path: &str| format!(r#"{{"payloads":{{"{path}":5}}}}"#);
+        let in_message = |path: &str| {
+            let text = format!(
+                r#"{{"type":"message","message":{{"role":"user","content":"x","timestamp":1,"evictedContent":{{"a":1}}}},"evictedContent":{}}}"#,
+                marker(path)
+            );
+            hazards(&text, Release::V0_17) == Hazards::SPILL_MARKER
+        };
+        for path in ["message", "message.role", "message.timestamp", "message.content"] {
+            assert!(in_message(path), "{path}");
+        }
+        for path in ["message.details", "message.evictedContent.a", "custom_message", ""] {
+            assert!(!in_message(path), "{path}");
+        }
+        for path in ["custom_message", "custom_message.type", "custom_message.evictedContent"] {
+            assert_eq!(evicted("\"\"", &marker(path)), !path.ends_with("evictedContent"), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_sentinel_whose_payload_is_not_there_is_left_alone() {
+        let content = |path: &str| format!(r#"[{{"arguments":{{"__gjcColdSpillArguments":true,"refPath":{path},"notice":"N"}}}}]"#);
+        let marker = r#"{"payloads":{"custom_message.content.0.arguments.notice":5}}"#;
+        assert!(!evicted(&content("\"nope\""), marker));
+        assert!(evicted(&content("7"), marker));
+    }
+
+    #[test]
+    fn a_payload_takes_the_place_of_a_null_block_or_of_the_message() {
+        let with = |path: &str| {
+            let name = "a".repeat(64);
+            let text = format!(
+                r#"{{"type":"message","message":{{"role":"assistant","content":[null]}},"evictedContent":{{"payloads":{{"{path}":{{"ref":"blob:sha256:{name}","sha256":"{name}"}}}}}}}}"#
+            );
+            hazards(&text, Release::V0_17)
+        };
+        for path in ["message.content.0", "message.content", "message.role"] {
+            assert_eq!(with(path), Hazards::NONE, "{path}");
+        }
+        for path in ["message.content.1", "message.content.00", "message.model"] {
+            assert_eq!(with(path), Hazards::NULL_BLOCK, "{path}");
+        }
+        assert!(with("message").any(Hazards::SPILL_MARKER));
+    }
+
+    #[test]
+    fn a_payload_whose_blob_has_no_possible_name_throws_with_the_code_of_the_read() {
+        let with = |reference: &str, sha256: &str, release: Release| {
+            let text = format!(
+                r#"{{"type":"custom_message","content":"x","evictedContent":{{"payloads":{{"custom_message.content":{{"ref":"{reference}","sha256":"{sha256}"}}}}}}}}"#
+            );
+            hazards(&text, release)
+        };
+        let long = "b".repeat(256);
+        assert_eq!(with("blob:sha256:", "x", Release::V0_15), Hazards::DIRECTORY_PAYLOAD);
+        assert_eq!(with("", "..", Release::V0_15), Hazards::DIRECTORY_PAYLOAD);
+        assert_eq!(with(&format!("blob:sha256:{long}"), "x", Release::V0_15), Hazards::LONG_PAYLOAD);
+        assert_eq!(with("blob:sha256:a\\u0000", "x", Release::V0_15), Hazards::SPILL_MARKER);
+        assert_eq!(with(&format!("blob:sha256:{}", &long[1..]), "x", Release::V0_15), Hazards::NONE);
+        // The newer one compares the two first.
+        assert_eq!(with("blob:sha256:.", "x", Release::V0_17), Hazards::NONE);
+        assert_eq!(with("blob:sha256:.", ".", Release::V0_17), Hazards::DIRECTORY_PAYLOAD);
+        assert_eq!(
+            [Hazards::DIRECTORY_PAYLOAD.code(), Hazards::LONG_PAYLOAD.code(), Hazards::SPILL_MARKER.code()],
+            [Some("EISDIR"), Some("ENAMETOOLONG"), None]
+        );
+    }
+
+    #[test]
     fn an_impossible_reference_is_a_hazard_of_0_15() {
         let entry = |name: &str| format!(r#"{{"type":"custom","data":{{"data":"blob:sha256:{name}"}}}}"#);
         assert_eq!(hazards(&entry(&"b".repeat(255)), Release::V0_15), Hazards::NONE);
         assert_eq!(hazards(&entry(&"b".repeat(256)), Release::V0_15), Hazards::LONG_REFERENCE);
         assert_eq!(hazards(&entry("a\\u0000"), Release::V0_15), Hazards::NUL_REFERENCE);
+        assert_eq!(hazards(&entry(".."), Release::V0_15), Hazards::DIRECTORY_REFERENCE);
+        assert_eq!(hazards(&entry(""), Release::V0_15), Hazards::NONE);
         assert_eq!(hazards(&entry(&"b".repeat(256)), Release::V0_17), Hazards::NONE);
     }
 }

@@ -22,7 +22,7 @@ pub enum Opening {
     Refused(String),
     /// The engine, or the operating system, throws.
     Throws {
-        /// `ENAMETOOLONG` when the operating system does.
+        /// `ENAMETOOLONG` or `EISDIR` when the operating system does.
         code: Option<&'static str>,
     },
 }
@@ -32,8 +32,8 @@ pub enum Opening {
 pub struct ManagedOpening {
     /// The opening itself.
     pub opening: Opening,
-    /// It opens, but the first context throws.
-    pub context_throws: bool,
+    /// What building the first context does, when it opens.
+    pub context: Opening,
 }
 
 /// The message for a file below `.staging`.
@@ -47,8 +47,8 @@ pub fn explicit(verdict: &Verdict, loaded: Option<&Loaded<Facts>>, staged: bool,
     if refused != Opening::Opens {
         return refused;
     }
-    match loaded.map(|loaded| (anywhere(loaded), in_context(loaded, release))) {
-        Some((Opening::Opens, true)) => Opening::Throws { code: None },
+    match loaded.map(|loaded| (anywhere(loaded), loaded)) {
+        Some((Opening::Opens, loaded)) => in_context(loaded, release),
         Some((opening, _)) => opening,
         None => Opening::Opens,
     }
@@ -63,30 +63,32 @@ fn refusal(verdict: &Verdict, staged: bool) -> Opening {
     }
 }
 
-/// What the hazards of all entries do that throw wherever the entry stands.
+/// What the hazards of all entries do that throw wherever the entry stands: the references of all are asked for, then
+/// all replay payloads are sanitised.
 pub fn anywhere(loaded: &Loaded<Facts>) -> Opening {
-    let all = loaded.entries.iter().fold(Hazards::NONE, |all, fact| all.with(fact.hazards));
-    if !all.any(Hazards::ANYWHERE) {
-        Opening::Opens
-    } else if all.any(Hazards::NUL_REFERENCE.with(Hazards::REPLAY_PAYLOAD)) {
-        Opening::Throws { code: None }
-    } else {
-        Opening::Throws { code: Some("ENAMETOOLONG") }
+    match loaded.entries.iter().find(|fact| fact.hazards.any(Hazards::REFERENCE)) {
+        Some(fact) => Opening::Throws { code: fact.hazards.of(Hazards::REFERENCE).code() },
+        None if loaded.entries.iter().any(|fact| fact.hazards.any(Hazards::ANYWHERE)) => Opening::Throws { code: None },
+        None => Opening::Opens,
     }
 }
 
-/// True when building the live context throws: an entry with a hazard is materialised. That is every entry of the path
-/// that the winning compaction does not cover; a compaction that finds no kept entry covers nothing.
-pub fn in_context(loaded: &Loaded<Facts>, release: Release) -> bool {
+/// What building the live context does: it throws when an entry with a hazard is materialised. That is every entry of
+/// the path that the winning compaction does not cover; a compaction that finds no kept entry covers nothing.
+pub fn in_context(loaded: &Loaded<Facts>, release: Release) -> Opening {
     if !loaded.entries.iter().any(|fact| fact.hazards.any(Hazards::IN_CONTEXT)) {
-        return false;
+        return Opening::Opens;
     }
     let tree = Tree::new(loaded);
     match build(&tree, Leaf::Last, release) {
         Ok(Context { path, compaction, .. }) => {
-            materialised(&path.entries, compaction).iter().any(|entry| loaded.entries[*entry].hazards.any(Hazards::IN_CONTEXT))
+            let hazards = materialised(&path.entries, compaction).iter().map(|entry| loaded.entries[*entry].hazards);
+            match hazards.map(|hazards| hazards.of(Hazards::IN_CONTEXT)).find(|hazards| !hazards.is_empty()) {
+                Some(first) => Opening::Throws { code: first.code() },
+                None => Opening::Opens,
+            }
         }
-        Err(_) => true,
+        Err(_) => Opening::Throws { code: None },
     }
 }
 
@@ -142,8 +144,11 @@ pub fn managed(
     release: Release,
 ) -> ManagedOpening {
     let opening = managed_steps(verdict, loaded, file, workspace);
-    let context_throws = opening == Opening::Opens && loaded.is_some_and(|loaded| in_context(loaded, release));
-    ManagedOpening { opening, context_throws }
+    let context = match loaded {
+        Some(loaded) if opening == Opening::Opens => in_context(loaded, release),
+        _ => Opening::Opens,
+    };
+    ManagedOpening { opening, context }
 }
 
 fn managed_steps(

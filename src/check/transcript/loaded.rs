@@ -244,7 +244,7 @@ impl Rest<'_> {
             Err(throw) => (tree.path_to(Leaf::Last), Err(throw)),
         };
         let throwing = open_throws(loaded, &path.entries, compaction.as_ref().ok().copied().flatten());
-        let marker = |entry: usize| throwing.contains(&entry) && loaded.entries[entry].hazards.any(Hazards::SPILL_MARKER);
+        let marker = |entry: usize| throwing.contains(&entry) && loaded.entries[entry].hazards.any(Hazards::PAYLOAD);
         std::mem::take(&mut self.held)
             .release(sink, |entry, finding| *finding.code == crate::check::blob::codes::SPILL_MARKER_INVALID && marker(entry));
         for (number, fact) in loaded.entries.iter().enumerate().skip(1) {
@@ -333,7 +333,7 @@ fn why_open_throws(hazards: Hazards) -> &'static str {
         "The message has an OpenAI replay payload over content that is no list of blocks."
     } else if hazards.any(Hazards::NULL_BLOCK) {
         "The content of the assistant message holds null."
-    } else if hazards.any(Hazards::SPILL_MARKER) {
+    } else if hazards.any(Hazards::PAYLOAD) {
         "The cold-spill marker has no payloads, or one without a usable reference."
     } else {
         "A blob reference of the entry is no possible file name."

@@ -63,23 +63,36 @@ pub(super) struct Above {
     pub in_content_array: bool,
     /// The object that is the value of a member `image_url`.
     pub image_url: bool,
+    /// Such an object whose `url` is moved out: an `image_url` in it is a member like all others.
+    pub moved_url: bool,
     /// A container whose nearest key is `content`.
     pub under_content: bool,
+    /// An image block whose data is moved out, or something in it: all else in it stays as it is.
+    pub in_moved_image: bool,
 }
 
 impl Above {
     /// What a value tells the values in it, being under the nearest key `key` and in a container `above`.
-    pub fn of(value: &Value, key: Option<&JsString>, above: Above) -> Above {
+    pub fn of(value: &Value, key: Option<&JsString>, above: Above, release: Release) -> Above {
         let under_content = key.is_some_and(|key| *key == "content");
+        let in_moved_image = above.in_moved_image;
         match value {
-            Value::Array(_) => Above { array: true, under_content, ..Above::default() },
-            Value::Object(object) => Above {
-                array: false,
-                image: is_image(object),
-                in_content_array: above.array && under_content,
-                image_url: !above.array && key.is_some_and(|key| *key == "image_url"),
-                under_content,
-            },
+            Value::Array(_) => Above { array: true, under_content, in_moved_image, ..Above::default() },
+            Value::Object(object) => {
+                let image = image_data(object);
+                let in_content_array = above.array && under_content && !in_moved_image;
+                let image_url = !above.array && !above.moved_url && key.is_some_and(|key| *key == "image_url");
+                let moved_url = matches!(object.get("url"), Some(Value::String(url)) if image_url && is_data_url(url.as_bytes()));
+                Above {
+                    array: false,
+                    image: image.is_some(),
+                    in_content_array,
+                    image_url,
+                    moved_url,
+                    under_content,
+                    in_moved_image: in_moved_image || in_content_array && image.is_some_and(|data| moves_out(data, release)),
+                }
+            }
             _ => above,
         }
     }
@@ -89,14 +102,28 @@ impl Above {
         self.image && self.in_content_array && *key == "data"
     }
 
+    /// True for the object of an `image_url` that has a `url`.
+    fn is_url_object(self, object: &Object) -> bool {
+        self.image_url && matches!(object.get("url"), Some(Value::String(_)))
+    }
+
     /// True for a string that may be a data URL which a writer moves out.
     pub fn is_image_url(self, key: &JsString) -> bool {
         *key == "image_url" || self.image_url && *key == "url"
     }
 }
 
-fn is_image(object: &Object) -> bool {
-    object.get("type").is_some_and(|kind| kind.is_str("image")) && matches!(object.get("data"), Some(Value::String(_)))
+/// The data of an image block.
+fn image_data(object: &Object) -> Option<&[u8]> {
+    match object.get("data") {
+        Some(Value::String(data)) if object.get("type").is_some_and(|kind| kind.is_str("image")) => Some(data.as_bytes()),
+        _ => None,
+    }
+}
+
+/// True for image data, in an array under `content`, that goes to the blob store.
+pub(super) fn moves_out(data: &[u8], release: Release) -> bool {
+    blobs::reference(data, release).is_none() && is_long(data, SHORTEST_EXTERNAL_IMAGE - 1)
 }
 
 /// True for a data URL that is moved out under `image_url`, whatever its length.
@@ -114,7 +141,10 @@ impl Reshape for Prepare<'_> {
     type Context = Above;
 
     fn enter(&mut self, value: &mut Value, key: Option<&JsString>, above: Above) -> (bool, Above) {
+        let below = Above::of(value, key, above, self.release);
         let changed = match value {
+            Value::Object(block) if below.in_moved_image => self.move_image_out(block),
+            Value::Object(object) if below.is_url_object(object) => false,
             Value::Object(object) => self.drop_transient(object),
             Value::String(text) => match key.and_then(|key| self.string(text, key, above)) {
                 Some(stored) => {
@@ -125,15 +155,33 @@ impl Reshape for Prepare<'_> {
             },
             _ => false,
         };
-        (changed, Above::of(value, key, above))
+        (changed, below)
     }
 
-    /// An object in which anything changed gets its lines counted again.
-    fn leave_changed(&mut self, object: &mut Object) {
-        if let (Some(Value::String(content)), Some(Value::Number(_))) = (object.get("content"), object.get("lineCount")) {
-            let lines = memchr::memchr_iter(b'\n', content.as_bytes()).count() + 1;
-            object.set("lineCount", Value::Number(lines as f64));
+    fn goes_into(&self, below: Above) -> bool {
+        !below.in_moved_image
+    }
+
+    /// An object in which anything changed gets its lines counted again. The object of an `image_url` is taken as it is
+    /// once a member of it changed; else it is an object like all others.
+    fn leave(&mut self, object: &mut Object, below: Above, changed: bool) -> bool {
+        let is_url_object = below.is_url_object(object);
+        if is_url_object && changed {
+            return true;
         }
+        let changed = changed || is_url_object && self.drop_transient(object);
+        if changed {
+            count_lines(object);
+        }
+        changed
+    }
+}
+
+/// Sets `lineCount` to the lines of `content`, where both are there.
+fn count_lines(object: &mut Object) {
+    if let (Some(Value::String(content)), Some(Value::Number(_))) = (object.get("content"), object.get("lineCount")) {
+        let lines = memchr::memchr_iter(b'\n', content.as_bytes()).count() + 1;
+        object.set("lineCount", Value::Number(lines as f64));
     }
 }
 
@@ -144,13 +192,17 @@ impl Prepare<'_> {
         dropped > 0
     }
 
+    /// The data of an image block becomes a reference. Data that cannot be moved out stays whole: cut it would be no
+    /// image.
+    fn move_image_out(&mut self, block: &mut Object) -> bool {
+        let Some(reference) = image_data(block).and_then(|data| self.move_out(&base64::decode_lenient(data))) else { return false };
+        block.set("data", Value::String(reference));
+        true
+    }
+
     /// What is stored in place of a string; none when it stays.
     fn string(&mut self, whole: &JsString, key: &JsString, above: Above) -> Option<JsString> {
         let bytes = whole.as_bytes();
-        if above.is_image_data(key) && blobs::reference(bytes, self.release).is_none() && is_long(bytes, SHORTEST_EXTERNAL_IMAGE - 1) {
-            // Image data that cannot be moved out stays whole: cut it would be no image.
-            return self.move_out(&base64::decode_lenient(bytes));
-        }
         if above.is_image_url(key) && is_data_url(bytes) {
             return self.move_out(whole.as_js().to_string_lossy().as_bytes());
         }
@@ -270,6 +322,38 @@ mod tests {
         assert_eq!(store.iter().map(|(_, bytes)| bytes).collect::<Vec<_>>(), [[0; 768]]);
         assert_eq!(prepared_into(&stored, &mut NoStore), stored);
         assert_eq!(prepared(&image(&"A".repeat(1023))), image(&"A".repeat(1023)));
+    }
+
+    #[test]
+    fn a_block_whose_image_is_moved_out_keeps_all_else() {
+        let mut store = MemoryStore::default();
+        let block = |data: &str| {
+            format!(
+                r#"{{"content":[{{"type":"image","data":"{data}","partialJson":"z","content":"a\nb","lineCount":9,"deep":{{"jsonlEvents":1}}}}]}}"#
+            )
+        };
+        let stored = prepared_into(&block(&"A".repeat(1024)), &mut store);
+        assert_eq!(stored, block(&format!("blob:sha256:{}", name(&store))));
+        assert_eq!(prepared(&block("AAAA")), r#"{"content":[{"type":"image","data":"AAAA","content":"a\nb","lineCount":2,"deep":{}}]}"#);
+    }
+
+    #[test]
+    fn the_object_of_an_image_url_is_taken_as_it_is_once_a_member_changed() {
+        let more = r#""partialJson":"x","content":"a\nb","lineCount":9"#;
+        let mut store = MemoryStore::default();
+        let stored = prepared_into(&format!(r#"{{"image_url":{{"url":"data:image/png;base64,BBBB",{more}}}}}"#), &mut store);
+        assert_eq!(stored, format!(r#"{{"image_url":{{"url":"blob:sha256:{}",{more}}}}}"#, name(&store)));
+        assert_eq!(
+            prepared(&format!(r#"{{"image_url":{{"url":"https://example.org",{more}}}}}"#)),
+            r#"{"image_url":{"url":"https://example.org","content":"a\nb","lineCount":2}}"#
+        );
+        let inner = |url: &str| format!(r#"{{"image_url":{{"url":"{url}","image_url":{{"url":"data:image/png;base64,AAAA"}}}}}}"#);
+        assert_eq!(prepared(&inner("data:image/png;base64,BBBB")), inner(&format!("blob:sha256:{}", name(&store))));
+        assert_ne!(prepared(&inner("https://example.org")), inner("https://example.org"));
+        assert_eq!(
+            prepared(&format!(r#"{{"image_url":{{"uri":"x",{more}}}}}"#)),
+            r#"{"image_url":{"uri":"x","content":"a\nb","lineCount":2}}"#
+        );
     }
 
     #[test]

@@ -12,8 +12,15 @@ pub trait Reshape {
     /// inherit the name of their array; none at the root), `context` what its container told. Answers whether it was
     /// changed, and what it tells the values in it.
     fn enter(&mut self, value: &mut Value, key: Option<&JsString>, context: Self::Context) -> (bool, Self::Context);
-    /// On the way up, for objects in which something changed.
-    fn leave_changed(&mut self, object: &mut Object);
+    /// Whether the values in a container that told `context` are walked; else it stays as [`Reshape::enter`] left it.
+    fn goes_into(&self, _context: Self::Context) -> bool {
+        true
+    }
+    /// On the way up, for objects: `context` is what this one told its members, `changed` whether it or anything in it
+    /// was changed. Answers whether it was, now.
+    fn leave(&mut self, _object: &mut Object, _context: Self::Context, changed: bool) -> bool {
+        changed
+    }
 }
 
 /// A container on the way down: what is done of it, and what is left.
@@ -44,6 +51,7 @@ pub fn reshape<R: Reshape>(root: &mut Value, context: R::Context, reshape: &mut 
         let (mut changed, below) = reshape.enter(&mut value, key, context);
         // Go down, or come back with a finished value.
         let mut finished = match value {
+            container @ (Value::Array(_) | Value::Object(_)) if !reshape.goes_into(below) => Some(container),
             Value::Array(mut array) => {
                 let items = take(array.items_mut());
                 let open = Open::Array(Vec::with_capacity(items.len()), items.into_iter());
@@ -88,9 +96,7 @@ pub fn reshape<R: Reshape>(root: &mut Value, context: R::Context, reshape: &mut 
             finished = Some(match frame.open {
                 Open::Array(items, _) => Value::Array(items.into()),
                 Open::Object(mut object, _) => {
-                    if changed {
-                        reshape.leave_changed(&mut object);
-                    }
+                    changed = reshape.leave(&mut object, frame.context, changed);
                     Value::Object(object)
                 }
             });
@@ -120,8 +126,11 @@ mod tests {
             };
             (changed, depth + 1)
         }
-        fn leave_changed(&mut self, object: &mut Object) {
-            object.set("changed", Value::Bool(true));
+        fn leave(&mut self, object: &mut Object, _: usize, changed: bool) -> bool {
+            if changed {
+                object.set("changed", Value::Bool(true));
+            }
+            changed
         }
     }
 
@@ -140,6 +149,28 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_gone_into_stays_as_it_was_left() {
+        /// Cuts texts below the top two levels.
+        struct Shallow;
+        impl Reshape for Shallow {
+            type Context = usize;
+            fn enter(&mut self, value: &mut Value, _: Option<&JsString>, depth: usize) -> (bool, usize) {
+                let is_text = matches!(value, Value::String(_));
+                if is_text {
+                    *value = Value::Null;
+                }
+                (is_text, depth + 1)
+            }
+            fn goes_into(&self, depth: usize) -> bool {
+                depth < 2
+            }
+        }
+        let mut value = Value::parse(br#"{"a":["x",{"b":"x"}],"c":"x"}"#).unwrap();
+        assert!(reshape(&mut value, 0, &mut Shallow));
+        assert_eq!(to_text(&value), r#"{"a":["x",{"b":"x"}],"c":null}"#);
+    }
+
+    #[test]
     fn array_elements_inherit_the_key_and_members_have_their_own() {
         assert_eq!(run(r#"{"a":[[0],{"b":0}]}"#).2, ["0:", "1:a", "2:a", "3:a", "2:a", "3:b"]);
     }
@@ -155,7 +186,6 @@ mod tests {
             fn enter(&mut self, _: &mut Value, key: Option<&JsString>, (): ()) -> (bool, ()) {
                 (key.is_none(), ())
             }
-            fn leave_changed(&mut self, _: &mut Object) {}
         }
         // Copying it would take a hundred gigabytes.
         assert!(reshape(&mut value, (), &mut Look));

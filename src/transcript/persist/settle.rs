@@ -4,7 +4,7 @@
 //! UTF-8 texts; writing asks for all of them again. This room does both halves at once. Headers do not pass through it.
 
 use super::base64;
-use super::prepare::{Above, SHORTEST_EXTERNAL_IMAGE, is_data_url, is_long};
+use super::prepare::{Above, SHORTEST_EXTERNAL_IMAGE, is_data_url, is_long, moves_out};
 use super::reshape::{Reshape, reshape};
 use super::tally::Tally;
 use crate::finding::Release;
@@ -85,10 +85,8 @@ pub fn first_missing(entry: &Value, store: &dyn blobs::BlobSource, release: Rele
             {
                 self.missing = Some(Missing { kind: resolves.kind(), hash: JsString::from_wtf8(hash.to_vec()) });
             }
-            (false, Above::of(value, key, above))
+            (false, Above::of(value, key, above, self.release))
         }
-
-        fn leave_changed(&mut self, _: &mut Object) {}
     }
     if !store.known() {
         return None;
@@ -127,10 +125,8 @@ impl Reshape for Settle<'_> {
         if let Some(settled) = settled {
             *value = Value::String(settled);
         }
-        (changed, Above::of(value, key, above))
+        (changed, Above::of(value, key, above, self.release))
     }
-
-    fn leave_changed(&mut self, _: &mut Object) {}
 }
 
 impl Settle<'_> {
@@ -154,8 +150,11 @@ impl Settle<'_> {
         {
             return self.resolve(hash, resolves, key, above);
         }
-        if above.is_image_data(key) && blobs::reference(bytes, self.release).is_none() && is_long(bytes, SHORTEST_EXTERNAL_IMAGE - 1) {
+        if above.is_image_data(key) && moves_out(bytes, self.release) {
             return self.reencode(bytes);
+        }
+        if above.in_moved_image {
+            return None;
         }
         let through_utf8 = (above.is_image_url(key) && is_data_url(bytes))
             || (is_long(bytes, SHORTEST_RESIDENT - 1) && !NEVER_RESIDENT.iter().any(|name| *key == **name));
@@ -189,7 +188,7 @@ impl Settle<'_> {
             Resolves::ImageUrl => {
                 let text = crate::json::text::utf8_lossy(&bytes).into_owned();
                 let data_url = is_data_url(&text);
-                (text, data_url && above.is_image_url(key))
+                (text, data_url && above.is_image_url(key) && !above.in_moved_image)
             }
         };
         self.tally.inlined_references += u64::from(!moves_out_again);

@@ -14,43 +14,58 @@ pub const NOTICE: &str = "[edit snapshot externalized: see oldTextDigest/newText
 /// The bodies and their digests.
 const BODIES: [(&str, &str); 2] = [("oldText", "oldTextDigest"), ("newText", "newTextDigest")];
 
-/// Replaces the long bodies of *one* object below the `details` of a tool result; others stay until a later rewrite.
+/// Replaces the long bodies of *one tree* below the `details` of a tool result; others stay until a later rewrite.
 ///
-/// Which one: the first object-valued child of `details` that has a long body; else the same question in each child that
-/// is a container, in order, the elements of an array being its children; else `details` itself.
+/// Which one: the first object-valued child of `details` that has a long body; else the first child that is a container
+/// and in which the same question finds one; else `details` itself. An array is one tree: each of its elements is asked.
 pub fn bound(record: &mut Value, tally: &mut Tally) {
     let Some(details) = details_of_tool_result(record) else { return };
-    // Containers whose children are still to be looked at, the next one last.
-    let mut pending: Vec<&mut Value> = Vec::new();
-    let details_long = has_long_body(details);
-    if details_long && !has_container(details) {
-        return bound_object(details, tally);
+    let before = tally.edit_snapshots;
+    bound_below(details, tally);
+    if tally.edit_snapshots == before && has_long_body(details) {
+        bound_object(details, tally);
     }
-    match find_below(&mut pending, details) {
-        Some(found) => bound_object(found, tally),
-        None => {
-            if details_long && let Some(details) = details_of_tool_result(record) {
-                bound_object(details, tally);
-            }
+}
+
+/// A container whose containers are still to be entered.
+struct Open<'a> {
+    is_array: bool,
+    /// Bodies that had been replaced when it was entered.
+    before: u64,
+    rest: std::vec::IntoIter<&'a mut Value>,
+}
+
+fn bound_below(details: &mut Value, tally: &mut Tally) {
+    let mut open: Vec<Open> = enter(details, tally).into_iter().collect();
+    while let Some(container) = open.last_mut() {
+        let is_done = !container.is_array && tally.edit_snapshots > container.before;
+        match container.rest.next().filter(|_| !is_done) {
+            Some(child) => open.extend(enter(child, tally)),
+            None => drop(open.pop()),
         }
     }
 }
 
-/// The first object below `root`, in the order of [`bound`], that has a long body.
-fn find_below<'a>(pending: &mut Vec<&'a mut Value>, root: &'a mut Value) -> Option<&'a mut Value> {
-    pending.push(root);
-    while let Some(container) = pending.pop() {
-        let children: Vec<&mut Value> = match container {
-            Value::Array(array) => array.items_mut().iter_mut().collect(),
-            Value::Object(object) => object.iter_mut().map(|(_, value)| value).collect(),
-            _ => continue,
-        };
-        match children.iter().position(|child| has_long_body(child)) {
-            Some(at) => return children.into_iter().nth(at),
-            None => pending.extend(children.into_iter().rev().filter(|child| is_container(child))),
+/// Bounds what has long bodies directly in a container: of an object one child, of an array all. What is left to enter.
+fn enter<'a>(container: &'a mut Value, tally: &mut Tally) -> Option<Open<'a>> {
+    let before = tally.edit_snapshots;
+    let (is_array, children): (bool, Vec<&mut Value>) = match container {
+        Value::Array(array) => (true, array.items_mut().iter_mut().collect()),
+        Value::Object(object) => (false, object.iter_mut().map(|(_, value)| value).collect()),
+        _ => return None,
+    };
+    let mut rest = Vec::new();
+    for child in children {
+        if has_long_body(child) {
+            bound_object(child, tally);
+            if !is_array {
+                return None;
+            }
+        } else if is_container(child) {
+            rest.push(child);
         }
     }
-    None
+    Some(Open { is_array, before, rest: rest.into_iter() })
 }
 
 fn details_of_tool_result(record: &mut Value) -> Option<&mut Value> {
@@ -66,10 +81,6 @@ fn details_of_tool_result(record: &mut Value) -> Option<&mut Value> {
 
 const fn is_container(value: &Value) -> bool {
     matches!(value, Value::Array(_) | Value::Object(_))
-}
-
-fn has_container(value: &Value) -> bool {
-    value.as_object().is_some_and(|object| object.iter().any(|(_, value)| is_container(value)))
 }
 
 fn has_long_body(value: &Value) -> bool {
@@ -150,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn one_pass_bounds_one_object() {
+    fn one_pass_bounds_one_tree() {
         let body = format!(r#"{{"oldText":{}}}"#, long("o"));
         // An object-valued child comes first, wherever it stands.
         let (details, bodies) = pass("toolResult", &format!(r#"{{"oldText":{},"list":[{body}],"one":{body},"two":{body}}}"#, long("o")));
@@ -161,14 +172,14 @@ mod tests {
             )
         );
         assert_eq!(bodies, 1);
-        // Then trees, then `details` itself.
-        let (details, _) = pass("toolResult", &format!(r#"{{"oldText":{},"perFileResults":[{{"x":1}},{body},{body}]}}"#, long("o")));
-        assert_eq!(
-            details,
-            format!(
-                r#"{{"oldText":"A…","perFileResults":[{{"x":1}},{{"oldText":"NOTICE","oldTextDigest":{DIGEST}}},{{"oldText":"A…"}}]}}"#
-            )
-        );
+        // Then trees, an array with all its elements, then `details` itself.
+        let list = |body: &str| format!(r#""perFileResults":[{{"x":1}},{body},{{"deep":[{body}],"other":[{body}]}}]"#);
+        let text = format!(r#"{{"oldText":{},{},"later":[{body}]}}"#, long("o"), list(&body));
+        let (details, bodies) = pass("toolResult", &text);
+        let bounded = format!(r#"{{"oldText":"NOTICE","oldTextDigest":{DIGEST}}}"#);
+        let expect = list(&bounded).replace(&format!(r#""other":[{bounded}]"#), r#""other":[{"oldText":"A…"}]"#);
+        assert_eq!(details, format!(r#"{{"oldText":"A…",{expect},"later":[{{"oldText":"A…"}}]}}"#));
+        assert_eq!(bodies, 2);
         let (details, _) = pass("toolResult", &format!(r#"{{"oldText":{},"perFileResults":[{{"x":1}}]}}"#, long("o")));
         assert_eq!(details, format!(r#"{{"oldText":"NOTICE","perFileResults":[{{"x":1}}],"oldTextDigest":{DIGEST}}}"#));
     }
@@ -190,7 +201,7 @@ mod tests {
                 break;
             }
         }
-        assert_eq!(passes, [1, 1, 1, 0]);
+        assert_eq!(passes, [2, 1, 0]);
     }
 
     #[test]
