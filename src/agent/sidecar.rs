@@ -24,6 +24,17 @@ pub const COMMIT_BYTES: u64 = 8 << 20;
 /// How far a transcript may be ahead of its sidecar.
 pub const MOST_AHEAD: u64 = 4 << 20;
 
+/// Whether a name is that of derived data, by what follows its first `.spill.` (spec 03 §9, 04 §10.2).
+pub fn is_derived(name: &[u8]) -> bool {
+    const EXACT: [&[u8]; 4] = [b"idx", b"tail", b"commit", b"buckets"];
+    const PREFIX: [&[u8]; 7] = [b"build-", b"dict-", b"capture-", b"fork-", b"overlay-", b"parent-", b"metadata-"];
+    let Some(at) = memchr::memmem::find(name, SIBLING.as_bytes()) else { return false };
+    let rest = name.get(at + SIBLING.len()..).unwrap_or_default();
+    EXACT.contains(&rest)
+        || PREFIX.iter().any(|prefix| rest.len() > prefix.len() && rest.starts_with(prefix))
+        || (rest.len() > b".tmp".len() && rest.ends_with(b".tmp"))
+}
+
 /// Why a sidecar cannot be used, in gjc's words where it has some.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Stale {

@@ -43,7 +43,8 @@ A session is written with its first assistant message, or by ensureOnDisk.\n\
 appendModelChange, clearModelRole, appendConfiguredModelChain, appendThinkingLevelChange, appendServiceTierChange, appendModeChange, \
 appendCompaction, appendTtsrInjection, appendMCPToolSelection, appendDiscoveredBuiltinToolSelection, appendCustomEntry, \
 appendCustomMessageEntry, branch, branchWithSummary, resetLeaf, setSessionName, rewriteEntries, ensureOnDisk, newSession, \
-createBranchedSession, appendSessionInit, appendContextClear, selectTools, setStarred, fork, moveTo, setSessionFile, flush, snapshot.\n\
+createBranchedSession, appendSessionInit, appendContextClear, selectTools, setStarred, fork, forkFrom, moveTo, setSessionFile, \
+saveDraft, consumeDraft, flush, snapshot.\n\
 A script may also be a JSON array of operations, or cases {\"name\",\"input\",\"blobs\",\"ops\":[…]}, one a line; of several, each \
 becomes a folder below -o.")]
 pub struct Run {
@@ -181,19 +182,26 @@ fn one_script<S: BlobSource>(
     if let (Err(error), false) = (closed, threw) {
         console.note(&format!("closing threw {}: {error}", error.class));
     }
-    let version = |bytes: Vec<u8>| {
+    let version = |path: &str, bytes: Vec<u8>| {
+        // Artifacts have no version.
+        if !path.ends_with(layout::TRANSCRIPT_SUFFIX) {
+            return Ok(bytes);
+        }
         let older = older::at_version(&bytes, args.format_version, console.options.gjc);
         older.map_err(|why| Failure::Refused(format!("no transcript of version {}: {why}", args.format_version)))
     };
     match folder {
         Some(folder) => {
-            let written: Vec<(String, Vec<u8>)> =
-                files.all().into_iter().map(|(path, bytes)| Ok((path, version(bytes)?))).collect::<Result<_, Failure>>()?;
+            let written: Vec<(String, Vec<u8>)> = files
+                .all()
+                .into_iter()
+                .map(|(path, bytes)| version(&path, bytes).map(|bytes| (path, bytes)))
+                .collect::<Result<_, Failure>>()?;
             write_out(folder, &written, store.added())?;
         }
         None => {
             let bytes = files.read(&path).ok();
-            let text = bytes.map(version).transpose()?;
+            let text = bytes.map(|bytes| version(&path, bytes)).transpose()?;
             if text.is_none() {
                 console.note("nothing was written yet: a session reaches the disk with its first assistant message, or by ensureOnDisk");
             }

@@ -143,18 +143,7 @@ pub fn read(fs: &dyn Fs, path: &Path) -> Said {
 /// True for a name that counts as a transcript: it ends in `.jsonl` or holds `.jsonl.`, and is no derived memory sidecar.
 pub fn is_candidate(name: &[u8]) -> bool {
     let transcript = name.ends_with(b".jsonl") || memchr::memmem::find(name, b".jsonl.").is_some();
-    transcript && !is_derived(name)
-}
-
-/// A derived memory sidecar, by what follows the first `.spill.` (§9).
-fn is_derived(name: &[u8]) -> bool {
-    const EXACT: [&[u8]; 4] = [b"idx", b"tail", b"commit", b"buckets"];
-    const PREFIX: [&[u8]; 7] = [b"build-", b"dict-", b"capture-", b"fork-", b"overlay-", b"parent-", b"metadata-"];
-    let Some(at) = memchr::memmem::find(name, b".spill.") else { return false };
-    let rest = name.get(at + b".spill.".len()..).unwrap_or_default();
-    EXACT.contains(&rest)
-        || PREFIX.iter().any(|prefix| rest.len() > prefix.len() && rest.starts_with(prefix))
-        || (rest.len() > b".tmp".len() && rest.ends_with(b".tmp"))
+    transcript && !crate::agent::sidecar::is_derived(name)
 }
 
 /// A link in a file's place is a fault of the file, not of reading it.

@@ -513,7 +513,8 @@ fn cut(content: &str, limit: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::storage::{Begin, Files, Memory, Result as Stored, Snapshot, Stat, TreeNode, Writer};
+    use super::super::storage::double::{Answer, Hooked};
+    use super::super::storage::{Files, Memory};
     use super::*;
     use crate::fsys;
     use std::cell::Cell;
@@ -642,63 +643,14 @@ mod tests {
         assert!(artifacts.read_output("1-A.md").is_err());
     }
 
-    /// Files of a file system whose trees are removed as they are told.
-    struct Removing<'f> {
-        files: Files<'f>,
-        answer: Cell<Option<Stored<Removal>>>,
-    }
+    /// What removing a tree answers next; none is to remove it.
+    type Told = Cell<Option<Answer>>;
 
-    impl SessionStorage for Removing<'_> {
-        fn remove_tree(&self, directory: &str) -> Stored<Removal> {
-            self.answer.take().unwrap_or_else(|| self.files.remove_tree(directory))
-        }
-        fn ensure_dir(&self, directory: &str) -> Stored<()> {
-            self.files.ensure_dir(directory)
-        }
-        fn exists(&self, path: &str) -> Stored<bool> {
-            self.files.exists(path)
-        }
-        fn write(&self, path: &str, bytes: &[u8]) -> Stored<()> {
-            self.files.write(path, bytes)
-        }
-        fn read_snapshot(&self, path: &str) -> Stored<Snapshot> {
-            self.files.read_snapshot(path)
-        }
-        fn read_range(&self, path: &str, start: u64, length: u64) -> Stored<Vec<u8>> {
-            self.files.read_range(path, start, length)
-        }
-        fn stat(&self, path: &str) -> Stored<Stat> {
-            self.files.stat(path)
-        }
-        fn list_files_strict(&self, directory: &str, pattern: &str) -> Stored<Vec<String>> {
-            self.files.list_files_strict(directory, pattern)
-        }
-        fn rename(&self, path: &str, next: &str) -> Stored<()> {
-            self.files.rename(path, next)
-        }
-        fn rename_no_replace(&self, path: &str, next: &str) -> Stored<()> {
-            self.files.rename_no_replace(path, next)
-        }
-        fn unlink(&self, path: &str) -> Stored<()> {
-            self.files.unlink(path)
-        }
-        fn publish(&self, path: &str, bytes: &[u8]) -> Stored<()> {
-            self.files.publish(path, bytes)
-        }
-        fn replace_exact(&self, path: &str, expected: &[u8], bytes: &[u8]) -> Stored<bool> {
-            self.files.replace_exact(path, expected, bytes)
-        }
-        fn tree(&self, directory: &str) -> Stored<Option<Vec<TreeNode>>> {
-            self.files.tree(directory)
-        }
-        fn open_writer(&self, path: &str, begin: Begin) -> Stored<Writer<'_>> {
-            self.files.open_writer(path, begin)
-        }
-    }
-
-    fn removing(fs: &fsys::Memory) -> Removing<'_> {
-        fs.directory("/s");
-        Removing { files: Files::new(fs), answer: Cell::new(None) }
+    fn removing<'s>(files: &'s Files<'s>, told: &'s Told) -> Hooked<'s> {
+        Hooked::new(files, |asked| match asked.operation {
+            "remove_tree" => told.take().unwrap_or(Answer::GoOn),
+            _ => Answer::GoOn,
+        })
     }
     fn files(storage: &dyn SessionStorage) -> Vec<String> {
         let tree = storage.tree(ROOT).unwrap().unwrap_or_default();
@@ -713,8 +665,10 @@ mod tests {
 
     #[test]
     fn an_attempt_is_published_under_a_block_of_numbers() {
-        let fs = fsys::Memory::new();
-        let storage = removing(&fs);
+        let (fs, told) = (fsys::Memory::new(), Told::default());
+        fs.directory("/s");
+        let files_of = Files::new(&fs);
+        let storage = removing(&files_of, &told);
         let mut artifacts = Artifacts::new(&storage, ROOT);
         artifacts.save("zero", "bash", 9).unwrap();
         let mut staging = staged(&artifacts);
@@ -738,32 +692,36 @@ mod tests {
     /// Seeds "Security boundary": pending cleanup after publication
     #[test]
     fn a_staging_that_is_only_detached_yet_keeps_mapping_and_reservation() {
-        let fs = fsys::Memory::new();
-        let storage = removing(&fs);
+        let (fs, told) = (fsys::Memory::new(), Told::default());
+        fs.directory("/s");
+        let files_of = Files::new(&fs);
+        let storage = removing(&files_of, &told);
         let mut artifacts = Artifacts::new(&storage, ROOT);
         let mut staging = staged(&artifacts);
-        storage.answer.set(Some(Ok(Removal::Pending)));
+        told.set(Some(Answer::Detach));
         let committed = artifacts.commit(&mut staging, "try-1", |_| Ok(()));
         assert_eq!(committed, Ok((Mapping::from([(0, 0), (1, 1)]), Removal::Pending)));
         assert_eq!(files(&storage), ["0.bash.log", "1.grep.log", "notes.md"]);
         assert_eq!(artifacts.allocate(), Ok(2));
         // Also without a single artifact.
         let mut empty = artifacts.stage("try-2").unwrap();
-        storage.answer.set(Some(Ok(Removal::Pending)));
+        told.set(Some(Answer::Detach));
         assert_eq!(artifacts.commit(&mut empty, "try-2", |_| Ok(())), Ok((Mapping::new(), Removal::Pending)));
         // A direct discard says what became of it.
         let mut third = artifacts.stage("try-3").unwrap();
-        storage.answer.set(Some(Ok(Removal::Pending)));
+        told.set(Some(Answer::Detach));
         assert_eq!(third.discard(), Ok(Removal::Pending));
     }
 
     #[test]
     fn any_other_failure_takes_back_exactly_what_was_published() {
-        let fs = fsys::Memory::new();
-        let storage = removing(&fs);
+        let (fs, told) = (fsys::Memory::new(), Told::default());
+        fs.directory("/s");
+        let files_of = Files::new(&fs);
+        let storage = removing(&files_of, &told);
         let mut artifacts = Artifacts::new(&storage, ROOT);
         let mut staging = staged(&artifacts);
-        storage.answer.set(Some(Err(StorageError::token("EIO"))));
+        told.set(Some(Answer::token("EIO")));
         assert!(artifacts.commit(&mut staging, "try-1", |_| Ok(())).unwrap_err().is("EIO"));
         assert_eq!(files(&storage), Vec::<String>::new());
         // A name that is taken, a hook that refuses, another attempt's staging.
@@ -777,8 +735,10 @@ mod tests {
 
     #[test]
     fn a_staging_directory_that_is_another_one_by_now_is_not_removed() {
-        let fs = fsys::Memory::new();
-        let storage = removing(&fs);
+        let (fs, told) = (fsys::Memory::new(), Told::default());
+        fs.directory("/s");
+        let files_of = Files::new(&fs);
+        let storage = removing(&files_of, &told);
         let mut artifacts = Artifacts::new(&storage, ROOT);
         let mut staging = staged(&artifacts);
         storage.rename_no_replace("/s/a/.staging/try-1", "/s/aside").unwrap();
@@ -793,8 +753,10 @@ mod tests {
 
     #[test]
     fn a_number_whose_file_cannot_be_removed_is_never_given_out_again() {
-        let fs = fsys::Memory::new();
-        let storage = removing(&fs);
+        let (fs, told) = (fsys::Memory::new(), Told::default());
+        fs.directory("/s");
+        let files_of = Files::new(&fs);
+        let storage = removing(&files_of, &told);
         let mut artifacts = Artifacts::new(&storage, ROOT);
         let mut staging = staged(&artifacts);
         artifacts.commit(&mut staging, "try-1", |_| Ok(())).unwrap();

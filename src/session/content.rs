@@ -6,7 +6,7 @@ use crate::json::{JsString, Object, Value, View};
 #[derive(Clone, PartialEq, Debug)]
 pub struct Content {
     kind: &'static str,
-    members: Vec<(&'static str, Option<Value>)>,
+    members: Vec<(JsString, Option<Value>)>,
     /// `custom` and `custom_message`: the envelope comes behind the members.
     envelope_last: bool,
 }
@@ -23,8 +23,9 @@ pub struct Envelope {
 }
 
 impl Content {
-    fn new(kind: &'static str, members: impl Into<Vec<(&'static str, Option<Value>)>>) -> Self {
-        Content { kind, members: members.into(), envelope_last: false }
+    fn new(kind: &'static str, members: impl IntoIterator<Item = (&'static str, Option<Value>)>) -> Self {
+        let members = members.into_iter().map(|(key, value)| (JsString::from(key), value)).collect();
+        Content { kind, members, envelope_last: false }
     }
 
     /// The whole entry.
@@ -33,8 +34,9 @@ impl Content {
         entry.set("type", Value::string(self.kind));
         let envelope =
             [("id", Value::String(envelope.id)), ("parentId", envelope.parent), ("timestamp", Value::String(envelope.timestamp))];
+        let envelope = envelope.map(|(key, value)| (JsString::from(key), value));
         let members = self.members.into_iter().filter_map(|(key, value)| Some((key, value?)));
-        let ordered: Vec<(&str, Value)> =
+        let ordered: Vec<(JsString, Value)> =
             if self.envelope_last { members.chain(envelope).collect() } else { envelope.into_iter().chain(members).collect() };
         for (key, value) in ordered {
             entry.set(key, value);
@@ -69,13 +71,14 @@ impl Content {
         let members = ["role", "entries", "origin", "identity", "explicitHead", "cleared"];
         Content::new("configured_model_chain", members.map(|key| (key, chain.member(key).cloned())))
     }
-    /// Another thinking level; null for none.
+    /// Another thinking level; null for none. That it was not the operator's intent is not said.
     pub fn thinking_level_change(level: Option<Value>, operator_intent: Option<Value>) -> Self {
+        let operator_intent = operator_intent.filter(|intent| intent.truthy());
         Content::new("thinking_level_change", [("thinkingLevel", Some(level.unwrap_or_default())), ("operatorIntent", operator_intent)])
     }
-    /// Another service tier; null for none.
+    /// Another service tier; null is none, and what is not said is not said.
     pub fn service_tier_change(tier: Option<Value>) -> Self {
-        Content::new("service_tier_change", [("serviceTier", Some(tier.unwrap_or_default()))])
+        Content::new("service_tier_change", [("serviceTier", tier)])
     }
     /// Another mode.
     pub fn mode_change(mode: Value, data: Option<Value>) -> Self {
@@ -109,12 +112,10 @@ impl Content {
     pub fn discovered_builtin_tool_selection(names: Value, correlation: Option<Value>) -> Self {
         Content::new("discovered_builtin_tool_selection", [("selectedToolNames", Some(names)), ("mutationCorrelationId", correlation)])
     }
-    /// How a sub-agent was begun; `fields` holds the members in the caller's order.
-    pub fn session_init(fields: &Value) -> Self {
-        let known = ["systemPrompt", "task", "tools", "outputSchema", "forkContext"];
-        let given = fields.as_object().into_iter().flat_map(|object| object.iter());
-        let members = given.filter_map(|(key, value)| Some((*known.iter().find(|known| *key == ***known)?, Some(value.clone()))));
-        Content::new("session_init", members.collect::<Vec<_>>())
+    /// How a sub-agent was begun: all members, in the caller's order.
+    pub fn session_init<'m>(members: impl IntoIterator<Item = (&'m JsString, &'m Value)>) -> Self {
+        let members = members.into_iter().map(|(key, value)| (key.clone(), Some(value.clone()))).collect();
+        Content { kind: "session_init", members, envelope_last: false }
     }
     /// Data of an extension.
     pub fn custom(custom_type: Value, data: Option<Value>) -> Self {
@@ -122,11 +123,11 @@ impl Content {
         Content { envelope_last: true, ..content }
     }
     /// A message of an extension. `observation` is the id under which it is observed; it goes into `details` that are an
-    /// object. Types beginning `irc:` are observed under session and entry.
+    /// object, unless it is empty. Types beginning `irc:` are observed under session and entry.
     pub fn custom_message(fields: &Value, observation: Option<Value>) -> Self {
         let of = |key| fields.member(key).cloned();
         let mut details = of("details");
-        if let (Some(Value::Object(details)), Some(observation)) = (&mut details, observation) {
+        if let (Some(Value::Object(details)), Some(observation)) = (&mut details, observation.filter(|id| id.truthy())) {
             details.set("observationId", observation);
         }
         let content = Content::new(
@@ -219,6 +220,8 @@ mod tests {
         assert!(observed(r#","details":{"a":1}"#).contains(r#""details":{"a":1,"observationId":"o"},"attribution":"agent","id""#));
         assert!(!observed("").contains("observationId"));
         assert!(observed(r#","details":[1]"#).contains(r#""details":[1],"#));
+        let fields = value(r#"{"customType":"k","content":"c","display":true,"details":{}}"#);
+        assert!(entry(Content::custom_message(&fields, Some(Value::string("")))).contains(r#""details":{},"#));
     }
 
     /// 01 §3.2
@@ -242,10 +245,23 @@ mod tests {
 
     /// 01 §4.2
     #[test]
-    fn a_beginning_keeps_the_caller_s_order_and_drops_what_is_none_of_it() {
-        let fields = value(r#"{"op":"x","tools":["a"],"task":"t","systemPrompt":"p"}"#);
-        let text = entry(Content::session_init(&fields));
-        assert_eq!(text, r#"{"type":"session_init","id":"i","parentId":null,"timestamp":"t","tools":["a"],"task":"t","systemPrompt":"p"}"#);
+    fn a_beginning_has_what_the_caller_said_in_the_caller_s_order() {
+        let fields = value(r#"{"tools":["a"],"zeta":1,"task":"t","timestamp":"theirs"}"#);
+        let text = entry(Content::session_init(fields.as_object().unwrap().iter()));
+        assert_eq!(text, r#"{"type":"session_init","id":"i","parentId":null,"timestamp":"theirs","tools":["a"],"zeta":1,"task":"t"}"#);
+    }
+
+    #[test]
+    fn what_is_not_said_is_not_written() {
+        let head = r#""id":"i","parentId":null,"timestamp":"t""#;
+        let level = |intent: &str| entry(Content::thinking_level_change(None, Some(value(intent))));
+        assert_eq!(level("false"), format!(r#"{{"type":"thinking_level_change",{head},"thinkingLevel":null}}"#));
+        assert_eq!(level("true"), format!(r#"{{"type":"thinking_level_change",{head},"thinkingLevel":null,"operatorIntent":true}}"#));
+        assert_eq!(entry(Content::service_tier_change(None)), format!(r#"{{"type":"service_tier_change",{head}}}"#));
+        assert_eq!(
+            entry(Content::service_tier_change(Some(Value::Null))),
+            format!(r#"{{"type":"service_tier_change",{head},"serviceTier":null}}"#)
+        );
     }
 
     #[test]

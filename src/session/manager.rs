@@ -2,6 +2,7 @@
 //! session the current one is in `successor`, [`super::switch`] and [`super::rollback`].
 
 use super::content::{Content, Envelope, Lineage, is_irc};
+use super::images;
 use super::place::{Place, is_staged};
 use super::selection;
 use super::storage::{Begin, SessionStorage, Snowflakes, StorageError, Writer, join, rewrite};
@@ -13,7 +14,7 @@ use crate::transcript::ids::Ids;
 use crate::transcript::inspect::{EAGER_MAX, Reason};
 use crate::transcript::migrate::IdSource;
 use crate::transcript::open::{NOT_A_CANDIDATE, STAGED};
-use crate::transcript::persist::opened::{Before, NameSource, Rewritten, Written};
+use crate::transcript::persist::opened::{Before, NameSource, Rewritten, Written, sanitise_name};
 use crate::transcript::persist::settle::Origin;
 use crate::transcript::persist::{Destination, Opened, Refusal, open_at};
 use crate::transcript::tree::{Leaf, Linked, Tree};
@@ -31,6 +32,10 @@ pub trait World: IdSource {
 
 /// Attempts to find an id that no entry has, with short ids and then with long ones.
 const ID_ATTEMPTS: usize = 100;
+/// Attempts to write what was prepared.
+const PREPARATIONS: usize = 3;
+/// What JavaScript says of a number without a JSON form.
+const NO_BIGINT: &str = "JSON.stringify cannot serialize BigInt.";
 
 /// An error of gjc: its class and its message.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -46,6 +51,10 @@ impl OpError {
     /// An error of no class of its own.
     pub fn plain(message: impl Into<String>) -> Self {
         OpError { class: "Error", message: message.into() }
+    }
+    /// What an append answers when persistence failed, now or earlier.
+    fn of_append(self) -> Self {
+        OpError { class: "SessionAppendPersistenceError", ..self }
     }
 }
 
@@ -64,6 +73,16 @@ pub enum OpenError {
     /// Reading or writing failed, or the path is none that is opened.
     #[error(transparent)]
     Failed(#[from] OpError),
+}
+
+impl From<OpenError> for OpError {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Failed(error) => error,
+            OpenError::Refused(Refusal::Throws { code: None }) => OpError { class: "TypeError", message: "TypeError".to_owned() },
+            OpenError::Refused(refused) => OpError::plain(refused.to_string()),
+        }
+    }
 }
 
 impl From<StorageError> for OpenError {
@@ -95,6 +114,18 @@ pub struct Manager<'s, W, B> {
     pub(super) issuer: Rc<()>,
     /// Most bytes of a managed transcript.
     pub(super) most_managed: u64,
+    /// The session was opened and nothing of it was written yet: the first thing that is leaves the breadcrumb.
+    pub(super) breadcrumb_due: bool,
+    /// A draft of the session that was opened was taken.
+    pub(super) draft_taken: bool,
+    /// The user named the session: a name that gjc finds is not taken. A branched session keeps this, though not the name.
+    pub(super) named_by_user: bool,
+    /// Ids of entries that cannot be told in JSON: nothing that holds one of them can be written.
+    unwritable: BTreeSet<JsString>,
+    /// The next entry that is appended is one of them.
+    next_is_unwritable: bool,
+    /// Counts the operations that may have changed the session: what was prepared before one is not written behind it.
+    revision: u64,
 }
 
 impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
@@ -127,6 +158,7 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
         let mut manager = Manager::with(world, blobs, storage, place, path, session);
         let before = manager.session.before();
         manager.persist(before)?;
+        manager.leave_breadcrumb();
         Ok(manager)
     }
 
@@ -136,16 +168,21 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
     /// # Errors
     /// Why gjc does not; the file is then untouched.
     pub fn open(mut world: W, mut blobs: B, storage: &'s dyn SessionStorage, place: Place, path: String) -> Result<Self, OpenError> {
-        let session = open_session(&mut world, &mut blobs, storage, &place, &path)?;
+        let (session, begins) = open_session(&mut world, &mut blobs, storage, &place, &path)?;
         let mut manager = Manager::with(world, blobs, storage, place, path, session);
+        manager.breadcrumb_due = true;
         let before = manager.session.before();
         manager.persist(before)?;
+        if begins {
+            manager.leave_breadcrumb();
+        }
         Ok(manager)
     }
 
     fn with(mut world: W, blobs: B, storage: &'s dyn SessionStorage, place: Place, path: String, session: Opened) -> Self {
         let names = Snowflakes { now_ms: date::parse(world.now().as_bytes()).max(0.0) as u64, sequence: 0 };
         let known = ids(&session);
+        let named_by_user = named_by_user(&session);
         let (left, issuer) = (Vec::new(), Rc::new(()));
         Manager {
             world,
@@ -162,6 +199,12 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
             streaming: false,
             issuer,
             most_managed: EAGER_MAX,
+            breadcrumb_due: false,
+            draft_taken: false,
+            named_by_user,
+            unwritable: BTreeSet::new(),
+            next_is_unwritable: false,
+            revision: 0,
         }
     }
 
@@ -189,6 +232,10 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
     pub const fn store(&self) -> &B {
         &self.blobs
     }
+    /// The storage.
+    pub const fn storage(&self) -> &'s dyn SessionStorage {
+        self.storage
+    }
     /// Where its sessions live.
     pub const fn place(&self) -> &Place {
         &self.place
@@ -198,10 +245,17 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
         self.streaming = streaming;
     }
 
-    /// An append that cannot be written: this and all later ones fail.
+    /// Persistence failed: everything later fails the same way.
     pub fn fail(&mut self, message: &str) -> OpError {
-        let error = OpError { class: "SessionAppendPersistenceError", message: message.to_owned() };
+        self.fail_with(OpError::plain(message))
+    }
+    fn fail_with(&mut self, error: OpError) -> OpError {
         self.failed.get_or_insert(error).clone()
+    }
+    /// Says whether the next entry that is appended cannot be told in JSON. It is part of the session all the same, and fails
+    /// when it is to be written, with everything that is written together with it.
+    pub const fn set_unwritable(&mut self, unwritable: bool) {
+        self.next_is_unwritable = unwritable;
     }
     /// The first failure of persistence, which everything later answers too.
     ///
@@ -226,6 +280,7 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
     /// stays as the failure of everything later.
     pub(super) fn operate<T>(&mut self, operation: impl FnOnce(&mut Opened, &mut B) -> T) -> Result<T, OpError> {
         self.check()?;
+        self.revision += 1;
         let before = self.session.before();
         let gone = self.session.on_disk() && matches!(self.storage.exists(&self.path), Ok(false));
         if gone {
@@ -258,11 +313,63 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
     /// later.
     fn persist(&mut self, before: Before) -> Result<(), OpError> {
         let written = self.session.take_written();
+        let persists = !written.is_empty();
+        if persists && self.holds_unwritable(&written) {
+            self.session.undo(before, written);
+            return Err(self.fail_with(OpError { class: "TypeError", message: NO_BIGINT.to_owned() }));
+        }
         let mut file = Target { storage: self.storage, path: &self.path, place: &self.place, names: &mut self.names };
         file.write(&self.session, written, &mut self.writer).map_err(|(undone, error)| {
             self.session.undo(before, undone);
             self.fail(&error.message)
-        })
+        })?;
+        if persists && self.breadcrumb_due {
+            self.leave_breadcrumb();
+        }
+        Ok(())
+    }
+
+    /// Whether what is to be written holds an entry that cannot be: any of the session's in a rewrite, the last one in a record.
+    fn holds_unwritable(&self, written: &[Written]) -> bool {
+        let whole = written.iter().any(|written| matches!(written, Written::Whole(_)));
+        let last = || self.session.entries().last().and_then(id_of);
+        !self.unwritable.is_empty() && (whole || last().is_some_and(|id| self.unwritable.contains(&id)))
+    }
+
+    /// Leaves the breadcrumb of the terminal: workspace and transcript, which need not exist yet (spec 04 §3.4). It is a hint:
+    /// one that cannot be written is none.
+    pub(super) fn leave_breadcrumb(&mut self) {
+        self.breadcrumb_due = false;
+        let (Some(crumb), Some(file)) = (self.place.breadcrumb().map(str::to_owned), self.session_file()) else { return };
+        let text = format!("{}\n{file}\n", self.place.cwd());
+        // In the project's own folder it is never half written.
+        let _ = if crumb.starts_with(&join(self.place.cwd(), ".gjc/")) {
+            rewrite(self.storage, &crumb, text.as_bytes(), &mut self.names)
+        } else {
+            self.storage.write(&crumb, text.as_bytes())
+        };
+    }
+
+    /// Writes the session as a whole, from a preparation during which the manager may be used. What was prepared from a session
+    /// that was used meanwhile is prepared again, three times at most (spec 04 §7.3).
+    ///
+    /// # Errors
+    /// `session_persistence_lifecycle_changed` when the preparation installed another session or moved this one, which then
+    /// stays as it is; `session_persistence_input_stale`, which stays; as [`Manager::rewrite`].
+    pub fn rewrite_prepared(&mut self, mut prepare: impl FnMut(&mut Self)) -> Result<(), OpError> {
+        for _ in 0..PREPARATIONS {
+            self.check()?;
+            let (path, id, revision) = (self.path.clone(), self.session_id(), self.revision);
+            prepare(self);
+            if self.path != path || self.session_id() != id {
+                return Err(OpError::plain("session_persistence_lifecycle_changed"));
+            }
+            if self.revision == revision {
+                return self.rewrite();
+            }
+        }
+        let error = OpError::plain("session_persistence_input_stale");
+        Err(self.failed.get_or_insert(error).clone())
     }
 
     /// Appends an entry; answers its id.
@@ -279,7 +386,9 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
     /// As [`Manager::append`].
     pub fn append_custom_message(&mut self, fields: &Value, observation: Option<Value>) -> Result<JsString, OpError> {
         self.append_with(|session, id| {
-            let observation = observation.or_else(|| is_irc(fields).then(|| Value::string(format!("session:{session}:entry:{id}"))));
+            let observation = observation
+                .filter(|id| *id != Value::Null)
+                .or_else(|| is_irc(fields).then(|| Value::string(format!("session:{session}:entry:{id}"))));
             Content::custom_message(fields, observation)
         })
     }
@@ -312,12 +421,11 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
     ///
     /// # Errors
     /// As [`Manager::append`].
-    pub fn clear_context(&mut self) -> Result<JsString, OpError> {
-        self.check()?;
+    pub fn clear_context(&mut self, data: Option<Value>) -> Result<JsString, OpError> {
         let owner = self.context().and_then(|context| context.member("modelProfileOwnershipMarker").cloned());
         let leaf = self.session.leaf().clone();
         self.session.set_leaf(Value::Null);
-        let cleared = self.append(Content::custom(Value::string("context_clear"), None));
+        let cleared = self.append(Content::custom(Value::string("context_clear"), data));
         if cleared.is_err() {
             self.session.set_leaf(leaf);
         }
@@ -330,14 +438,21 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
 
     /// Appends what `content` makes of the session's id and the entry's.
     fn append_with(&mut self, content: impl FnOnce(&str, &JsString) -> Content) -> Result<JsString, OpError> {
-        self.check()?;
         let id = self.entry_id()?;
         let session = self.session_id().unwrap_or_else(|| JsString::from(""));
         let content = content(&session.as_js().to_string_lossy(), &id);
-        let entry = content.entry(Envelope { id: id.clone(), parent: self.session.leaf().clone(), timestamp: self.world.now() });
-        let appended = self.operate(|session, blobs| session.append(entry, blobs));
+        let mut entry = content.entry(Envelope { id: id.clone(), parent: self.session.leaf().clone(), timestamp: self.world.now() });
+        if self.place.destination() != Destination::Nowhere {
+            // 0.17 looks at an earlier failure first; a blob that nothing refers to does no harm.
+            images::keep(&mut entry, &mut self.blobs, self.place.release());
+        }
+        if self.next_is_unwritable {
+            self.unwritable.insert(id.clone());
+        }
+        let appended = self.operate(|session, blobs| session.append(entry, blobs)).map_err(OpError::of_append);
         if appended.is_err() {
             self.known.remove(&id);
+            self.unwritable.remove(&id);
         }
         appended.map(|()| id)
     }
@@ -380,7 +495,7 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
     /// Branches at an entry, or at the root (null), and says what was left behind.
     ///
     /// # Errors
-    /// There is no such entry; as [`Manager::append`]. The leaf is then what it was.
+    /// There is no such entry; as [`Manager::append`]: the leaf is then at the branch point all the same.
     pub fn branch_with_summary(
         &mut self,
         entry: Value,
@@ -394,13 +509,8 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
             self.must_exist(&entry)?;
             entry.clone()
         };
-        let leaf = self.session.leaf().clone();
         self.session.set_leaf(entry);
-        let appended = self.append(Content::branch_summary(from, summary, details, from_extension));
-        if appended.is_err() {
-            self.session.set_leaf(leaf);
-        }
-        appended
+        self.append(Content::branch_summary(from, summary, details, from_extension))
     }
 
     pub(super) fn must_exist(&self, id: &Value) -> Result<(), OpError> {
@@ -411,12 +521,20 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
         }
     }
 
-    /// Gives the session a name. False when nothing came of it.
+    /// Gives the session a name. False when nothing came of it. The manager knows the name before it is written: that it was the
+    /// user's counts even when it cannot be, and where there is no file yet a failure of persistence does not matter.
     ///
     /// # Errors
     /// Persistence failed, now or earlier.
     pub fn set_name(&mut self, name: JsStr<'_>, source: NameSource) -> Result<bool, OpError> {
-        self.operate(|session, blobs| session.set_name(name, source, blobs))
+        if source == NameSource::Auto && self.named_by_user || sanitise_name(name).as_js().is_empty() {
+            return Ok(false);
+        }
+        self.named_by_user = source == NameSource::User;
+        let failed = if self.session.on_disk() { None } else { self.failed.take() };
+        let named = self.operate(|session, blobs| session.set_name(name, source, blobs));
+        self.failed = failed.or(self.failed.take());
+        named
     }
     /// Stars the session, or takes its star (0.17). False when it is so already.
     ///
@@ -440,6 +558,10 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
     /// # Errors
     /// Persistence failed, now or earlier.
     pub fn ensure_on_disk(&mut self) -> Result<(), OpError> {
+        if self.failed.is_some() && self.session.on_disk() && !self.session.rewrite_pending() {
+            // There is nothing to do, so nothing fails.
+            return Ok(());
+        }
         self.operate(|session, blobs| session.ensure_on_disk(blobs))
     }
 
@@ -476,17 +598,12 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
         Ok(taken_over)
     }
 
-    /// Closes the current session's file, which rewrites a transcript of an older version, writes what another session has to
-    /// write, and installs it. A failure of persistence ends with the session that it concerned.
+    /// Closes the current session's file, writes what another session has to write, and installs it. A failure of persistence ends with the session that it concerned.
     ///
     /// # Errors
     /// The current session cannot be closed, or the other one not written: the current one stays.
     pub(super) fn install(&mut self, path: String, mut session: Opened) -> Result<(), OpError> {
-        match &self.failed {
-            None => self.finish()?,
-            // The failure is known; the file is given back all the same.
-            Some(_) => _ = close(&mut self.writer),
-        }
+        self.leave()?;
         let (written, mut writer) = (session.take_written(), None);
         let mut file = Target { storage: self.storage, path: &path, place: &self.place, names: &mut self.names };
         file.write(&session, written, &mut writer).map_err(|(_, error)| OpError::from(error))?;
@@ -495,23 +612,33 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
         Ok(())
     }
 
+    /// Closes the current session's file. One of an older version that nothing was written to stays what it is.
+    pub(super) fn leave(&mut self) -> Result<(), OpError> {
+        match &self.failed {
+            None => self.release_writer(),
+            // The failure is known; the file is given back all the same.
+            Some(_) => {
+                let _ = close(&mut self.writer);
+                Ok(())
+            }
+        }
+    }
+
     /// Installs a session as it was. Of the current one's file nothing is written when it is the same file.
     ///
     /// # Errors
     /// As [`Manager::install`].
     pub(super) fn reinstall(&mut self, path: String, place: Place, session: Opened) -> Result<(), OpError> {
-        match &self.failed {
-            None if path == self.path => self.release_writer()?,
-            None => self.finish()?,
-            Some(_) => _ = close(&mut self.writer),
-        }
+        self.leave()?;
         self.place = place;
         self.replace(path, session);
         Ok(())
     }
 
-    fn replace(&mut self, path: String, session: Opened) {
+    /// Makes a session whose file stands the current one, and leaves the breadcrumb of the terminal.
+    pub(super) fn replace(&mut self, path: String, session: Opened) {
         self.known = ids(&session);
+        self.named_by_user = named_by_user(&session);
         let left = std::mem::replace(&mut self.session, session);
         let left_path = std::mem::replace(&mut self.path, path);
         if left.on_disk() && left_path != self.path && !self.left.contains(&left_path) {
@@ -519,11 +646,20 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
         }
         self.left.retain(|path| *path != self.path);
         self.failed = None;
+        self.unwritable.clear();
+        self.draft_taken = false;
+        self.leave_breadcrumb();
     }
 
     /// Gives the file back, so that it can be moved; the next record opens it again.
     pub(super) fn release_writer(&mut self) -> Result<(), OpError> {
         close(&mut self.writer).map_err(|error| self.fail(&error.message))
+    }
+
+    /// Gives the file up without asking how that went: what was written to it does not count any more.
+    pub(super) fn abandon_writer(&mut self) {
+        let _ = close(&mut self.writer);
+        self.writer = None;
     }
 
     /// What closing does: the pending rewrite of an older version, then the writer.
@@ -545,14 +681,14 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
     }
 }
 
-/// Reads and opens the transcript at a path, or begins one there.
+/// Reads and opens the transcript at a path, or begins one there; answers whether it begins.
 pub(super) fn open_session<W: World, B: BlobStore>(
     world: &mut W,
     blobs: &mut B,
     storage: &dyn SessionStorage,
     place: &Place,
     path: &str,
-) -> Result<Opened, OpenError> {
+) -> Result<(Opened, bool), OpenError> {
     if is_staged(path) {
         return Err(OpError::plain(STAGED).into());
     }
@@ -566,13 +702,13 @@ pub(super) fn open_session<W: World, B: BlobStore>(
             return Err(Refusal::Inspection(Reason::Oversized { size }).into());
         }
         let file = storage.read(path)?;
-        return Ok(open_at(place.destination(), file, world, blobs, place.release())?);
+        return Ok((open_at(place.destination(), file, world, blobs, place.release())?, false));
     }
     let (id, now) = (world.session_id(), world.now());
     let header = Content::header(place.release(), id, now, place.cwd(), Lineage::default());
     let mut session = Opened::create(place.destination(), header, Vec::new(), blobs, place.release());
     session.ensure_on_disk(blobs);
-    Ok(session)
+    Ok((session, true))
 }
 
 /// The file of a session.
@@ -637,6 +773,11 @@ fn close(writer: &mut Option<Writer<'_>>) -> Result<(), StorageError> {
 /// The `id` of an entry, where it is a string.
 pub(super) fn id_of(entry: &Value) -> Option<JsString> {
     entry.str_member("id").map(|id| JsString::from_wtf8(id.into_owned()))
+}
+
+/// Whether the header says that the user named the session.
+fn named_by_user(session: &Opened) -> bool {
+    session.entries().first().and_then(|header| header.member("titleSource")).is_some_and(|source| source.is_str("user"))
 }
 
 /// The ids of all entries.

@@ -4,11 +4,14 @@
 //! in [`discovery`], which only reads.
 
 pub mod artifacts;
+pub mod carry;
 pub mod cold;
 pub mod content;
 pub mod discovery;
+pub mod draft;
 pub mod dump;
 pub mod export;
+pub mod images;
 pub mod manager;
 pub mod older;
 pub mod place;

@@ -18,17 +18,21 @@ pub struct Place {
     destination: Destination,
     /// The identity that a managed scope is bound to.
     identity: Option<Identity>,
+    /// Path of the terminal's breadcrumb, where there is a terminal.
+    breadcrumb: Option<String>,
 }
 
 impl Place {
     /// A folder that the user named (`--session-dir`, or the folder of a transcript): an override, nothing of the managed
     /// policy holds there.
     pub fn explicit(cwd: impl Into<String>, directory: impl Into<String>, release: Release) -> Self {
-        Place { cwd: cwd.into(), directory: directory.into(), release, destination: Destination::Explicit, identity: None }
+        let destination = Destination::Explicit;
+        Place { cwd: cwd.into(), directory: directory.into(), release, destination, identity: None, breadcrumb: None }
     }
     /// No folder at all (`--no-session`).
     pub fn nowhere(cwd: impl Into<String>, release: Release) -> Self {
-        Place { cwd: cwd.into(), directory: String::new(), release, destination: Destination::Nowhere, identity: None }
+        let destination = Destination::Nowhere;
+        Place { cwd: cwd.into(), directory: String::new(), release, destination, identity: None, breadcrumb: None }
     }
     /// The managed scope of a workspace in an agent directory. It is the `v2-…` folder of the workspace's identity and
     /// nothing else: no manager writes into another scope, or in the legacy layout.
@@ -37,8 +41,31 @@ impl Place {
     /// The workspace has no identity.
     pub fn managed(fs: &dyn Fs, agent_dir: &str, cwd: &str, release: Release) -> Result<Self, NoIdentity> {
         let identity = identity::posix(fs, Path::new("/"), Path::new(cwd))?;
-        let directory = format!("{}/{SESSIONS}/{}", agent_dir.trim_end_matches('/'), identity.directory_name());
-        Ok(Place { cwd: cwd.to_owned(), directory, release, destination: Destination::Managed, identity: Some(identity) })
+        Ok(Self::scope(&join(agent_dir, SESSIONS), identity, cwd, release))
+    }
+    /// The same, asked of a storage.
+    ///
+    /// # Errors
+    /// The workspace has no identity.
+    pub fn managed_in(storage: &dyn SessionStorage, agent_dir: &str, cwd: &str, release: Release) -> Result<Self, NoIdentity> {
+        Ok(Self::scope(&join(agent_dir, SESSIONS), storage.workspace(cwd)?, cwd, release))
+    }
+    fn scope(sessions_root: &str, identity: Identity, cwd: &str, release: Release) -> Self {
+        let directory = join(sessions_root, &identity.directory_name());
+        Place { directory, destination: Destination::Managed, identity: Some(identity), ..Place::nowhere(cwd, release) }
+    }
+    /// The place of another workspace in the same storage: its managed scope beside this one, else the same folder.
+    ///
+    /// # Errors
+    /// The workspace has no identity.
+    pub fn beside(&self, storage: &dyn SessionStorage, cwd: &str) -> Result<Self, NoIdentity> {
+        let Some(root) = self.sessions_root() else { return Ok(Place { cwd: cwd.to_owned(), ..self.clone() }) };
+        let breadcrumb = self.breadcrumb.clone();
+        Ok(Place { breadcrumb, ..Self::scope(root, storage.workspace(cwd)?, cwd, self.release) })
+    }
+    /// The same place, and the breadcrumb of the terminal that the manager runs in.
+    pub fn at_terminal(self, breadcrumb: impl Into<String>) -> Self {
+        Place { breadcrumb: Some(breadcrumb.into()), ..self }
     }
 
     /// The workspace.
@@ -56,6 +83,14 @@ impl Place {
     /// Whose rules hold.
     pub const fn destination(&self) -> Destination {
         self.destination
+    }
+    /// The path of the terminal's breadcrumb.
+    pub fn breadcrumb(&self) -> Option<&str> {
+        self.breadcrumb.as_deref()
+    }
+    /// The sessions root that a managed scope lies in.
+    pub fn sessions_root(&self) -> Option<&str> {
+        self.identity.as_ref().map(|_| split(&self.directory).0)
     }
     /// Makes a managed scope ready for a new transcript: its folders, and its binding where there is none. Does nothing in
     /// another destination.

@@ -5,6 +5,7 @@ use super::content::Content;
 use super::manager::{Manager, OpError, World};
 use super::place::Place;
 use super::selection::{Domain, Named};
+use super::successor::no_scope;
 use super::switch::{Quiet, Switched};
 use crate::json::{JsStr, JsString, Object, Value, View, text};
 use crate::transcript::blobs::BlobStore;
@@ -68,15 +69,20 @@ impl<'s, W: World, S: BlobStore> Runner<'s, W, S> {
             let label = op.str_member("as").map(|label| JsString::from_wtf8(label.into_owned()).to_string()).unwrap_or_default();
             return Ok(Did::Snapshot(label, self.manager.file().map(<[u8]>::to_vec)));
         }
-        let fields = match expand(op, &self.named) {
-            Ok(fields) => fields,
-            Err(Unwritable::UndefinedItem(path)) => {
-                let message = format!("Session entry contains undefined array item at entry{path}");
-                return Ok(Did::Threw(OpError { class: "Error", message }));
+        let (fields, refused) = expand(op, &self.named);
+        if let Some(Unwritable::UndefinedItem(path)) = refused {
+            // The leaf moves before the summary is looked at.
+            if name == "branchWithSummary"
+                && let Err(error) = self.branch_point(&fields)
+            {
+                return Ok(Did::Threw(error));
             }
-            Err(Unwritable::BigInt) => return Ok(Did::Threw(self.manager.fail("JSON.stringify cannot serialize BigInt."))),
-        };
-        Ok(match self.operate(&name, &fields)? {
+            return Ok(Did::Threw(OpError::plain(format!("Session entry contains undefined array item at entry{path}"))));
+        }
+        self.manager.set_unwritable(refused.is_some());
+        let operated = self.operate(&name, &fields);
+        self.manager.set_unwritable(false);
+        Ok(match operated? {
             Err(error) => Did::Threw(error),
             Ok(returned) => {
                 if let Some(Value::String(label)) = op.member("as") {
@@ -85,6 +91,17 @@ impl<'s, W: World, S: BlobStore> Runner<'s, W, S> {
                 Did::Returned(returned)
             }
         })
+    }
+
+    /// Moves the leaf to where a branch begins.
+    fn branch_point(&mut self, fields: &Value) -> Result<(), OpError> {
+        match entry_in(fields, "entryId")? {
+            Value::Null => {
+                self.manager.reset_leaf();
+                Ok(())
+            }
+            entry => self.manager.branch(entry),
+        }
     }
 
     fn operate(&mut self, name: &str, fields: &Value) -> Result<Result<Value, OpError>, Wrong> {
@@ -103,16 +120,26 @@ impl<'s, W: World, S: BlobStore> Runner<'s, W, S> {
             "appendTtsrInjection" => Content::ttsr_injection(must("rules")?, of("records"), of("count")),
             "appendMCPToolSelection" => Content::mcp_tool_selection(must("names")?, of("correlation")),
             "appendDiscoveredBuiltinToolSelection" => Content::discovered_builtin_tool_selection(must("names")?, of("correlation")),
-            "appendSessionInit" => Content::session_init(fields),
+            "appendSessionInit" => {
+                // `init` holds the members, or they stand in the operation itself.
+                let given = fields.member("init").unwrap_or(fields).as_object().into_iter().flat_map(Object::iter);
+                let own = fields.member("init").is_none();
+                Content::session_init(given.filter(|(key, _)| !(own && (**key == *"op" || **key == *"as"))))
+            }
             "appendCustomEntry" => Content::custom(must("customType")?, of("data")),
             _ => {
                 return Ok(match name {
                     "appendCustomMessageEntry" => manager.append_custom_message(fields, of("observationId")).map(Value::String),
-                    "appendLabelChange" => manager.label(must("targetId")?, of("label")).map(Value::String),
-                    "branch" => manager.branch(must("entryId")?).map(|()| Value::Null),
-                    "branchWithSummary" => manager
-                        .branch_with_summary(must("entryId")?, must("summary")?, of("details"), of("fromExtension"))
-                        .map(Value::String),
+                    "appendLabelChange" => {
+                        entry_in(fields, "targetId").and_then(|target| manager.label(target, of("label"))).map(Value::String)
+                    }
+                    "branch" => entry_in(fields, "entryId").and_then(|entry| manager.branch(entry)).map(|()| Value::Null),
+                    "branchWithSummary" => {
+                        let summary = must("summary")?;
+                        entry_in(fields, "entryId")
+                            .and_then(|entry| manager.branch_with_summary(entry, summary, of("details"), of("fromExtension")))
+                            .map(Value::String)
+                    }
                     "resetLeaf" => {
                         manager.reset_leaf();
                         Ok(Value::Null)
@@ -129,7 +156,7 @@ impl<'s, W: World, S: BlobStore> Runner<'s, W, S> {
                         let parent = fields.member("options").and_then(|options| options.member("parentSession")).cloned();
                         manager.new_session(parent).map(|()| Value::Null)
                     }
-                    "appendContextClear" => manager.clear_context().map(Value::String),
+                    "appendContextClearEntry" | "appendContextClear" => manager.clear_context(of("data")).map(Value::String),
                     "setStarred" => manager.set_starred(fields.member("starred").is_none_or(View::truthy)).map(Value::Bool),
                     "flush" => manager.flush().map(|()| Value::Null),
                     "selectTools" => {
@@ -141,23 +168,42 @@ impl<'s, W: World, S: BlobStore> Runner<'s, W, S> {
                     }
                     "fork" => manager.fork().map(|_| Value::Null),
                     "moveTo" => {
-                        let (cwd, directory) = (text_of(&must("cwd")?), of("directory").map(|directory| text_of(&directory)));
-                        let directory = directory.unwrap_or_else(|| manager.place().directory().to_owned());
-                        let release = manager.place().release();
-                        manager.move_to(Place::explicit(cwd, directory, release)).map(|_| Value::Null)
+                        let (cwd, text) = (text_of(&must("cwd")?), |key| fields.member(key).map(text_of));
+                        let (place, storage) = (manager.place(), manager.storage());
+                        let place = match (text("directory"), text("agentDir")) {
+                            (Some(directory), _) => Ok(Place::explicit(cwd, directory, place.release())),
+                            (None, Some(agent_dir)) => Place::managed_in(storage, &agent_dir, &cwd, place.release()),
+                            (None, None) => place.beside(storage, &cwd),
+                        };
+                        place.map_err(no_scope).and_then(|place| manager.move_to(place)).map(|_| Value::Null)
                     }
+                    "forkFrom" => manager.fork_file(&text_of(&must("path")?)).map(|()| Value::Null).map_err(OpError::from),
+                    "saveDraft" => manager.save_draft(&text_of(&must("text")?)).map(|()| Value::Null),
+                    "consumeDraft" => manager.take_draft().map(|text| text.map_or(Value::Null, Value::string)),
                     "setSessionFile" => {
                         let cancels = fields.member("cancelled").is_some_and(View::truthy);
                         let switched = manager.switch(&text_of(&must("path")?), &mut Quiet { cancels });
                         switched.map(|switched| Value::Bool(switched == Switched::Yes))
                     }
-                    "createBranchedSession" => manager.branched_session(&must("leafId")?).map(|()| Value::Null),
+                    "createBranchedSession" => {
+                        // Without a leaf it is the current one.
+                        let leaf = of("leafId").filter(|leaf| *leaf != Value::Null);
+                        let leaf = leaf.or_else(|| Some(manager.session().leaf().clone()).filter(|leaf| *leaf != Value::Null));
+                        leaf.map_or_else(|| entry_in(fields, "leafId"), Ok)
+                            .and_then(|leaf| manager.branched_session(&leaf))
+                            .map(|()| Value::Null)
+                    }
                     _ => return Err(Wrong::Unknown(name.to_owned())),
                 });
             }
         };
         Ok(manager.append(content).map(Value::String))
     }
+}
+
+/// The id of an entry in a member; none names the entry `undefined`, which there never is.
+fn entry_in(fields: &Value, key: &str) -> Result<Value, OpError> {
+    fields.member(key).cloned().ok_or_else(|| OpError::plain("Entry undefined not found"))
 }
 
 fn text_of(value: &Value) -> String {
@@ -261,20 +307,23 @@ enum Unwritable {
     BigInt,
 }
 
-/// The operation with its macros replaced by what they stand for.
-fn expand(op: &Value, named: &BTreeMap<JsString, Value>) -> Result<Value, Unwritable> {
+/// The operation with its macros replaced by what they stand for, and what gjc refuses of it. An array item that is not
+/// defined is looked for before anything is written, so it counts first.
+fn expand(op: &Value, named: &BTreeMap<JsString, Value>) -> (Value, Option<Unwritable>) {
     let mut expanded = op.clone();
     // Place 0 is above everything.
-    let mut expand = Expand { named, places: vec![Step::default()], refused: None };
+    let mut expand = Expand { named, places: vec![Step::default()], undefined: None, bigint: false };
     reshape(&mut expanded, 0, &mut expand);
-    expand.refused.map_or(Ok(expanded), Err)
+    (expanded, expand.undefined.map(Unwritable::UndefinedItem).or(expand.bigint.then_some(Unwritable::BigInt)))
 }
 
 struct Expand<'n> {
     named: &'n BTreeMap<JsString, Value>,
     /// The containers met so far.
     places: Vec<Step>,
-    refused: Option<Unwritable>,
+    /// Path of the first array item that is not defined.
+    undefined: Option<String>,
+    bigint: bool,
 }
 
 /// A container: where it hangs, and how many values were met in it.
@@ -324,14 +373,14 @@ impl Expand<'_> {
             at = self.places[at].above;
         }
         path.reverse();
-        self.refused.get_or_insert(Unwritable::UndefinedItem(path.concat()));
+        self.undefined.get_or_insert(path.concat());
     }
 
     /// What a macro stands for; none for what is no macro.
     fn make(&mut self, value: &Value) -> Option<Value> {
         let object = value.as_object().filter(|object| object.iter().any(|(key, _)| key.as_bytes().starts_with(b"$")))?;
         if object.contains("$bigint") {
-            self.refused.get_or_insert(Unwritable::BigInt);
+            self.bigint = true;
             return Some(Value::Null);
         }
         if let Some(Value::String(name)) = object.get("$ref") {
@@ -401,7 +450,8 @@ mod tests {
 
     fn expanded(text: &str) -> Result<String, Unwritable> {
         let named = BTreeMap::from([(JsString::from("a"), Value::string("id-a"))]);
-        expand(&Value::parse(text.as_bytes()).unwrap(), &named).map(|value| to_text(&value))
+        let (value, refused) = expand(&Value::parse(text.as_bytes()).unwrap(), &named);
+        refused.map_or_else(|| Ok(to_text(&value)), Err)
     }
 
     #[test]
@@ -445,5 +495,118 @@ mod tests {
         assert_eq!(expanded(r#"{"m":{"c":[1,{"$undefined":true}]}}"#), Err(Unwritable::UndefinedItem(".m.c[1]".into())));
         assert_eq!(expanded(r#"{"d":{"l":[0,[{"$undefined":true}]]}}"#), Err(Unwritable::UndefinedItem(".d.l[1][0]".into())));
         assert_eq!(expanded(r#"{"n":{"$bigint":"1"}}"#), Err(Unwritable::BigInt));
+        assert_eq!(expanded(r#"{"a":{"$bigint":"1"},"b":[{"$undefined":true}]}"#), Err(Unwritable::UndefinedItem(".b[0]".into())));
+    }
+
+    /// Runs operations on a new session: what each one answered, and the file.
+    fn ran(ops: &[&str]) -> (Vec<String>, Option<String>, usize) {
+        use crate::session::storage::{Memory, SessionStorage};
+        use crate::session::tests::{Counted, place};
+        let storage = Memory::new();
+        let manager = Manager::create(Counted::default(), crate::transcript::blobs::MemoryStore::default(), &storage, place(), None);
+        let mut runner = Runner::new(manager.unwrap());
+        let answer = |did: Result<Did, Wrong>| match did {
+            Ok(Did::Returned(value)) => to_text(&value),
+            Ok(Did::Threw(error)) => format!("{}: {error}", error.class),
+            Ok(Did::Snapshot(..)) => "snapshot".to_owned(),
+            Err(wrong) => wrong.to_string(),
+        };
+        let did = ops.iter().map(|op| answer(runner.run(&Value::parse(op.as_bytes()).unwrap()))).collect();
+        let manager = runner.into_manager();
+        let path = manager.session_file().unwrap().to_owned();
+        let file = storage.read(&path).ok().map(|bytes| String::from_utf8(bytes).unwrap());
+        (did, file, manager.store().iter().count())
+    }
+    const ASKED: &str = r#"{"op":"appendMessage","as":"q","message":{"role":"user","content":"q"}}"#;
+    const ANSWERED: &str = r#"{"op":"appendMessage","message":{"role":"assistant","content":"a"}}"#;
+
+    /// A number without a JSON form fails when it is written, and with it all that is written together with it.
+    #[test]
+    fn a_bigint_is_an_error_of_the_operation_that_writes_it() {
+        let bigint = r#"{"op":"appendMessage","message":{"role":"user","n":{"$bigint":"1"}}}"#;
+        let failed = "SessionAppendPersistenceError: JSON.stringify cannot serialize BigInt.";
+        let (did, file, _) = ran(&[bigint, ANSWERED, ASKED, r#"{"op":"rewriteEntries"}"#]);
+        assert_eq!(did, ["\"e1\"", failed, failed, "TypeError: JSON.stringify cannot serialize BigInt."]);
+        assert_eq!(file, None);
+        let (did, file, _) = ran(&[ANSWERED, bigint, ASKED, r#"{"op":"newSession"}"#, ANSWERED]);
+        assert_eq!((&did[1..3], did[4].as_str()), (&[failed.to_owned(), failed.to_owned()][..], "\"e4\""));
+        assert_eq!(file.map(|file| file.lines().count()), Some(2));
+        // An array item that is not defined is no failure of persistence.
+        let both = r#"{"op":"appendCustomEntry","customType":"k","data":{"a":{"$bigint":"1"},"b":[{"$undefined":true}]}}"#;
+        let (did, file, _) = ran(&[ANSWERED, both, ASKED]);
+        assert_eq!(did[1], "Error: Session entry contains undefined array item at entry.data.b[0]");
+        assert_eq!(file.map(|file| file.lines().count()), Some(3));
+    }
+
+    #[test]
+    fn a_failure_of_persistence_is_raw_outside_appends_and_concerns_what_is_written() {
+        let bigint = r#"{"op":"appendCustomEntry","customType":"k","data":{"$bigint":"1"}}"#;
+        let (by_user, by_gjc) = (r#"{"op":"setSessionName","name":"n","source":"user"}"#, r#"{"op":"setSessionName","name":"m"}"#);
+        let (ensure, rewrite) = (r#"{"op":"ensureOnDisk"}"#, r#"{"op":"rewriteEntries"}"#);
+        let raw = "TypeError: JSON.stringify cannot serialize BigInt.";
+        let (did, file, _) = ran(&[ANSWERED, bigint, by_user, by_gjc, ensure, rewrite]);
+        assert_eq!(did[2..], [raw, "false", "null", raw]);
+        assert!(!file.unwrap().contains("title"));
+        // Without a file nothing is written, so nothing fails.
+        let (did, file, _) = ran(&[bigint, ANSWERED, by_user]);
+        assert_eq!((did[2].as_str(), file), ("true", None));
+    }
+
+    /// A branched session is written, and keeps the failure and whose the name is, though not the name.
+    #[test]
+    fn a_branched_session_keeps_more_of_the_old_one_than_a_new_one() {
+        let (bigint, branched) =
+            (r#"{"op":"appendCustomEntry","customType":"k","data":{"$bigint":"1"}}"#, r#"{"op":"createBranchedSession"}"#);
+        let (did, file, _) = ran(&[ANSWERED, bigint, branched, ASKED]);
+        assert_eq!(did[3], "SessionAppendPersistenceError: JSON.stringify cannot serialize BigInt.");
+        assert_eq!(file.map(|file| file.lines().count()), Some(2));
+        let (by_user, by_gjc) = (r#"{"op":"setSessionName","name":"n","source":"user"}"#, r#"{"op":"setSessionName","name":"m"}"#);
+        assert_eq!(ran(&[ANSWERED, by_user, branched, by_gjc]).0[3], "false");
+        assert_eq!(ran(&[ANSWERED, by_user, r#"{"op":"newSession"}"#, by_gjc]).0[3], "true");
+    }
+
+    #[test]
+    fn an_image_is_in_the_store_when_its_entry_is_appended() {
+        let image =
+            r#"{"op":"appendMessage","message":{"role":"user","content":[{"type":"image","data":{"$base64_of":{"byte":0,"count":768}}}]}}"#;
+        let (_, file, blobs) = ran(&[image]);
+        assert_eq!((file, blobs), (None, 1));
+    }
+
+    #[test]
+    fn an_entry_that_is_not_named_is_not_found_and_a_leaf_that_is_not_is_the_current_one() {
+        let missing = "Error: Entry undefined not found";
+        let (did, ..) =
+            ran(&[r#"{"op":"branch"}"#, r#"{"op":"branchWithSummary","summary":"s"}"#, r#"{"op":"appendLabelChange","label":"l"}"#]);
+        assert_eq!(did, [missing; 3]);
+        let (did, file, _) = ran(&[ASKED, ANSWERED, r#"{"op":"createBranchedSession","leafId":null}"#]);
+        assert_eq!((did[2].as_str(), file.map(|file| file.lines().count())), ("null", Some(3)));
+        assert_eq!(ran(&[r#"{"op":"createBranchedSession"}"#]).0, [missing]);
+    }
+
+    /// The leaf is at the branch point before the summary is looked at, and stays there.
+    #[test]
+    fn a_branch_whose_summary_fails_has_branched() {
+        let summary = r#"{"op":"branchWithSummary","entryId":{"$ref":"q"},"summary":"s","details":[{"$undefined":true}]}"#;
+        let (did, file, _) = ran(&[ASKED, ANSWERED, summary, ASKED]);
+        assert_eq!(did[2], "Error: Session entry contains undefined array item at entry.details[0]");
+        assert!(file.unwrap().lines().last().unwrap().contains(r#""parentId":"e1""#));
+    }
+
+    #[test]
+    fn a_cleared_context_and_a_beginning_say_what_they_are_given() {
+        let clear = r#"{"op":"appendContextClearEntry","data":{"d":1}}"#;
+        let begin = r#"{"op":"appendSessionInit","tools":[],"zeta":1,"systemPrompt":"s","as":"i"}"#;
+        let nested = r#"{"op":"appendSessionInit","init":{"task":"t","as":"x"}}"#;
+        let (_, file, _) = ran(&[ANSWERED, clear, begin, nested]);
+        let file = file.unwrap();
+        let lines: Vec<&str> = file.lines().skip(2).collect();
+        assert!(
+            lines[0].starts_with(r#"{"type":"custom","customType":"context_clear","data":{"d":1},"id":"e2","parentId":null,"#),
+            "{}",
+            lines[0]
+        );
+        assert!(lines[1].ends_with(r#""tools":[],"zeta":1,"systemPrompt":"s"}"#), "{}", lines[1]);
+        assert!(lines[2].ends_with(r#""task":"t","as":"x"}"#), "{}", lines[2]);
     }
 }

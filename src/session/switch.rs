@@ -72,16 +72,11 @@ impl<W: World, B: BlobStore> Manager<'_, W, B> {
     /// # Errors
     /// As [`Manager::switch`].
     pub fn set_session_file(&mut self, path: &str) -> Result<(), OpError> {
-        // The file of the current session is read as closing leaves it.
-        if path == self.path && self.failed.is_none() {
-            self.finish()?;
-        }
-        let session = open_session(&mut self.world, &mut self.blobs, self.storage, &self.place, path).map_err(|error| match error {
-            OpenError::Refused(Refusal::Inspection(reason)) => OpError::plain(format!("Could not switch session: {}", reason.token())),
-            OpenError::Refused(Refusal::Throws { code: None }) => OpError { class: "TypeError", message: "TypeError".to_owned() },
-            OpenError::Refused(refused) => OpError::plain(refused.to_string()),
-            OpenError::Failed(failed) => failed,
-        })?;
+        let (session, _) =
+            open_session(&mut self.world, &mut self.blobs, self.storage, &self.place, path).map_err(|error| match error {
+                OpenError::Refused(Refusal::Inspection(reason)) => OpError::plain(format!("Could not switch session: {}", reason.token())),
+                other => other.into(),
+            })?;
         let read = session.entries().iter().enumerate().filter(|(number, _)| session.origin(*number) == Origin::File);
         let entries: Vec<&Value> = read.map(|(_, entry)| entry).filter(|entry| !EntryKind::of(*entry).is_header()).collect();
         must_have_blobs(entries, &self.blobs, &self.place, session.entries().first().and_then(id_of).as_ref(), path)?;
@@ -117,7 +112,7 @@ impl Surroundings for Quiet {
 #[cfg(test)]
 mod tests {
     use super::super::storage::{Memory, SessionStorage};
-    use super::super::tests::{FIRST, answer, ask, create, lines, talked};
+    use super::super::tests::{FIRST, Tested, answer, ask, create, lines, talked};
     use super::*;
     use crate::json::stringify::to_text;
     use crate::transcript::blobs::name_of;
@@ -239,15 +234,27 @@ mod tests {
         assert!(super::super::tests::open(&storage, OTHER).is_ok());
     }
 
+    /// 04 §4.8: the full rewrite waits for the first persistence
     #[test]
-    fn switching_to_the_current_file_reads_what_closing_leaves() {
-        let storage = Memory::new();
-        storage.write(OTHER, format!("{}\n", HEADER.replace(":5", ":4")).as_bytes()).unwrap();
-        let mut manager = super::super::tests::open(&storage, OTHER).unwrap();
-        assert_eq!(manager.switch(OTHER, &mut Quiet { cancels: false }), Ok(Switched::Yes));
-        assert!(!manager.session().rewrite_pending());
-        manager.append(ask("r")).unwrap();
-        assert_eq!((lines(&storage, OTHER), manager.paths()), (2, vec![OTHER]));
+    fn a_file_of_an_older_version_that_is_left_stays_what_it_is() {
+        let leave: [fn(&mut Tested<'_>); 5] = [
+            |manager| _ = manager.switch(OTHER, &mut Quiet { cancels: false }).unwrap(),
+            |manager| _ = manager.switch("/s/third.jsonl", &mut Quiet { cancels: false }).unwrap(),
+            |manager| manager.new_session(None).unwrap(),
+            |manager| manager.fork().map(|_| ()).unwrap(),
+            |manager| manager.fork_file(OTHER).unwrap(),
+        ];
+        for leave in leave {
+            let storage = Memory::new();
+            let old = format!("{}\n", HEADER.replace(":5", ":4"));
+            storage.write(OTHER, old.as_bytes()).unwrap();
+            let mut manager = super::super::tests::open(&storage, OTHER).unwrap();
+            leave(&mut manager);
+            assert_eq!(storage.read(OTHER).unwrap(), old.as_bytes());
+            manager.append(answer("a")).unwrap();
+            let current = manager.session_file().unwrap().to_owned();
+            assert_eq!((lines(&storage, &current), lines(&storage, OTHER)), (2, if current == OTHER { 2 } else { 1 }));
+        }
     }
 
     /// 04 §7.3

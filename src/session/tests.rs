@@ -186,8 +186,9 @@ fn a_failed_append_is_taken_back_and_stays_until_another_session_is_installed() 
     assert_eq!((manager.session().entries().len(), lines(&storage, FIRST)), (3, 3));
     assert!(manager.session().leaf() == &Value::string("e2"));
     full.store(false, Ordering::SeqCst);
-    for again in [manager.append(ask("r")).map(|_| ()), manager.rewrite(), manager.flush(), manager.set_starred(true).map(|_| ())] {
-        assert_eq!(again, Err(error.clone()));
+    assert_eq!(manager.append(ask("r")), Err(error.clone()));
+    for again in [manager.rewrite(), manager.flush(), manager.set_starred(true).map(|_| ())] {
+        assert_eq!(again, Err(OpError::plain(error.message.as_str())));
     }
     assert_eq!(lines(&storage, FIRST), 3);
     manager.new_session(None).unwrap();
@@ -227,7 +228,7 @@ fn stars_are_records_with_a_checkpoint_before_another_patch() {
 fn clearing_the_context_begins_a_fresh_root() {
     let storage = Memory::new();
     let mut manager = talked(&storage);
-    manager.clear_context().unwrap();
+    manager.clear_context(None).unwrap();
     manager.append(ask("r")).unwrap();
     let written = text(&storage, FIRST);
     assert!(written.contains(r#"{"type":"custom","customType":"context_clear","id":"e3","parentId":null"#), "{written}");
@@ -241,7 +242,7 @@ fn who_owns_the_model_profile_is_said_again_behind_a_cleared_context() {
     let mut manager = talked(&storage);
     let marker = value(r#"{"kind":"profile","profile":"fast"}"#);
     manager.append(Content::custom(Value::string("model_profile_ownership"), Some(marker))).unwrap();
-    manager.clear_context().unwrap();
+    manager.clear_context(None).unwrap();
     let written = text(&storage, FIRST);
     let last = written.lines().last().unwrap();
     assert!(last.contains(r#""customType":"model_profile_ownership","data":{"kind":"profile","profile":"fast"}"#), "{last}");
@@ -330,17 +331,14 @@ fn a_fork_has_everything_under_a_fresh_id() {
 
 /// Seeds "Session operations"
 #[test]
-fn a_fork_waits_for_the_response_and_survives_artifacts_that_cannot_follow() {
+fn a_fork_waits_for_the_response() {
     let storage = Memory::new();
     let mut manager = talked(&storage);
     manager.set_streaming(true);
     assert_eq!(manager.fork(), Err(OpError::plain("Cannot fork while a response is streaming")));
-    assert_eq!(manager.session_file(), Some(FIRST));
+    assert_eq!((manager.session_file(), storage.all().len()), (Some(FIRST), 1));
     manager.set_streaming(false);
-    storage.write("/s/2026-01-01T00-00-00-000Z_s1/0.bash.log", b"out").unwrap();
-    storage.write("/s/2026-01-01T00-00-00-000Z_s2/taken", b"").unwrap();
-    assert!(matches!(manager.fork(), Ok(Artifacts::Left(error)) if error.is("destination_conflict")));
-    assert_eq!(lines(&storage, SECOND), 3);
+    assert_eq!(manager.fork(), Ok(Artifacts::None));
 }
 
 fn fork_from<'s>(storage: &'s dyn SessionStorage, blobs: MemoryStore) -> Result<Tested<'s>, OpenError> {
@@ -361,10 +359,9 @@ fn a_fork_of_a_file_reads_leniently() {
     assert!(forked.ends_with(&format!("\n{message}\n{unknown}\n")), "{forked}");
     for empty in ["", "garbage\n", "{}\n"] {
         storage.write("/s/x.jsonl", empty.as_bytes()).unwrap();
-        let before = storage.all();
         let manager = fork_from(&storage, MemoryStore::default()).unwrap();
-        assert_eq!((manager.file(), manager.session().entries()[0].member("parentSession")), (None, None));
-        assert_eq!(storage.all(), before);
+        let path = manager.session_file().unwrap();
+        assert_eq!((lines(&storage, path), manager.session().entries()[0].member("parentSession")), (1, None));
     }
     storage.write("/s/x.jsonl", header.replace(":5", ":6").as_bytes()).unwrap();
     assert_eq!(fork_from(&storage, MemoryStore::default()).err().unwrap().to_string(), "Unsupported session version: 6");
@@ -437,4 +434,206 @@ fn a_managed_session_is_written_in_its_scope_and_only_over_what_it_left() {
     assert_eq!(storage.read(&path).unwrap(), bytes);
     let legacy = Manager::open(Counted::default(), MemoryStore::default(), &storage, place, "/agent/sessions/--w-app--/s.jsonl".into());
     assert!(legacy.err().unwrap().to_string().contains("not an authorized managed candidate"));
+}
+
+const CRUMB: &str = "/state/terminal-sessions/tmux-%3";
+
+fn in_terminal(storage: &dyn SessionStorage) -> Tested<'_> {
+    Manager::create(Counted::default(), MemoryStore::default(), storage, place().at_terminal(CRUMB), None).unwrap()
+}
+/// The transcript that the breadcrumb names.
+fn crumb(storage: &dyn SessionStorage) -> Option<String> {
+    let text = storage.read(CRUMB).ok()?;
+    let text = String::from_utf8(text).unwrap();
+    let mut lines = text.strip_suffix('\n').unwrap().split('\n');
+    assert_eq!(lines.next().map(|cwd| cwd.starts_with("/w")), Some(true), "{text}");
+    lines.next().map(str::to_owned)
+}
+
+/// 04 §3.4: written on create, new session, switch, fork, branch, move, restore
+#[test]
+fn a_manager_leaves_the_breadcrumb_of_its_terminal() {
+    let storage = Memory::new();
+    let mut manager = in_terminal(&storage);
+    // The file may name a transcript that does not exist yet.
+    assert_eq!((storage.read(CRUMB).unwrap(), storage.exists(FIRST)), (format!("/w\n{FIRST}\n").into_bytes(), Ok(false)));
+    let mut named_after = |act: &mut dyn FnMut(&mut Tested<'_>)| {
+        storage.unlink(CRUMB).unwrap();
+        act(&mut manager);
+        assert_eq!(crumb(&storage).as_deref(), manager.session_file());
+        crumb(&storage).unwrap()
+    };
+    assert_eq!(named_after(&mut |manager| manager.new_session(None).unwrap()), SECOND);
+    named_after(&mut |manager| {
+        manager.append(answer("a")).unwrap();
+        manager.fork().map(|_| ()).unwrap();
+    });
+    named_after(&mut |manager| manager.branched_session(&value("\"e1\"")).unwrap());
+    assert_eq!(named_after(&mut |manager| manager.set_session_file(SECOND).unwrap()), SECOND);
+    named_after(&mut |manager| {
+        let snapshot = manager.snapshot().unwrap();
+        manager.restore(&snapshot).unwrap();
+    });
+    named_after(&mut |manager| manager.fork_file(SECOND).unwrap());
+    let moved = named_after(&mut |manager| _ = manager.move_to(Place::explicit("/w2", "/t", Release::V0_17)).unwrap());
+    assert!(moved.starts_with("/t/"), "{moved}");
+    assert_eq!(storage.read(CRUMB).unwrap(), format!("/w2\n{moved}\n").into_bytes());
+    let forked = Manager::fork_from(Counted::default(), MemoryStore::default(), &storage, place().at_terminal(CRUMB), SECOND).unwrap();
+    assert_eq!(crumb(&storage).as_deref(), forked.session_file());
+}
+
+/// 04 §3.4: opening a file alone wrote nothing; after it, the first persistence does
+#[test]
+fn opening_leaves_no_breadcrumb_before_something_is_written() {
+    let storage = Memory::new();
+    talked(&storage);
+    let at = || place().at_terminal(CRUMB);
+    let open = |path: &str| Manager::open(Counted::default(), MemoryStore::default(), &storage, at(), path.into());
+    let mut manager = open(FIRST).unwrap();
+    manager.branch(value("\"e1\"")).unwrap();
+    manager.flush().unwrap();
+    assert_eq!(storage.exists(CRUMB), Ok(false));
+    manager.append(ask("r")).unwrap();
+    assert_eq!(crumb(&storage).as_deref(), Some(FIRST));
+    storage.unlink(CRUMB).unwrap();
+    manager.append(ask("s")).unwrap();
+    assert_eq!(storage.exists(CRUMB), Ok(false));
+    // A session that begins at a path is created.
+    open("/s/new.jsonl").unwrap();
+    assert_eq!(crumb(&storage).as_deref(), Some("/s/new.jsonl"));
+}
+
+/// 04 §3.4: failures are ignored; below the project's own `.gjc` it is written atomically; the mode is the umask's
+#[test]
+fn a_breadcrumb_is_a_hint() {
+    let fs = fsys::Memory::new();
+    fs.directory("/s");
+    fs.file("/state", b"");
+    let renamed = AtomicBool::new(false);
+    let watched = Inject::changing(&fs, |call: &Call<'_>| {
+        renamed.fetch_or(call.op == "rename" && call.path.starts_with("/w/.gjc"), Ordering::SeqCst);
+        None
+    });
+    let storage = Files::new(&watched);
+    let mut manager = in_terminal(&storage);
+    manager.append(answer("a")).unwrap();
+    assert_eq!(crumb(&storage), None);
+    let at = |crumb: &str| place().at_terminal(crumb);
+    Manager::create(Counted::default(), MemoryStore::default(), &storage, at("/crumbs/pts-3"), None).unwrap();
+    let mode = fsys::Fs::lstat(&fs, std::path::Path::new("/crumbs/pts-3")).unwrap().permissions();
+    assert_eq!((mode, renamed.load(Ordering::SeqCst)), (0o666, false), "nothing masks it here");
+    Manager::create(Counted::default(), MemoryStore::default(), &storage, at("/w/.gjc/x/pts-3"), None).unwrap();
+    assert!(renamed.load(Ordering::SeqCst) && storage.exists("/w/.gjc/x/pts-3").unwrap());
+}
+
+/// 04 §7.3: lifecycle fences
+#[test]
+fn what_was_prepared_from_a_session_that_was_used_meanwhile_is_prepared_again() {
+    let storage = Memory::new();
+    let mut manager = talked(&storage);
+    let mut prepared = 0;
+    manager
+        .rewrite_prepared(|manager| {
+            prepared += 1;
+            if prepared < 3 {
+                manager.append(ask("meanwhile")).unwrap();
+            }
+        })
+        .unwrap();
+    assert_eq!((prepared, lines(&storage, FIRST)), (3, 5));
+    // Three times, and then it stays.
+    let stale = manager.rewrite_prepared(|manager| _ = manager.append(ask("again")).unwrap()).unwrap_err();
+    assert_eq!((stale.message.as_str(), lines(&storage, FIRST)), ("session_persistence_input_stale", 8));
+    assert_eq!(manager.rewrite(), Err(stale));
+    // Another session is not written over, and has no failure.
+    let mut manager = talked(&storage);
+    let lifecycle = manager.rewrite_prepared(|manager| manager.new_session(None).unwrap()).unwrap_err();
+    assert_eq!(lifecycle.message, "session_persistence_lifecycle_changed");
+    assert_eq!((manager.check(), manager.session_file(), storage.exists(SECOND)), (Ok(()), Some(SECOND), Ok(false)));
+}
+
+/// 04 §9.2
+#[test]
+fn a_branched_session_is_written_at_once() {
+    let storage = Memory::new();
+    let mut manager = talked(&storage);
+    manager.branched_session(&value("\"e1\"")).unwrap();
+    assert_eq!(lines(&storage, SECOND), 2);
+    assert!(text(&storage, SECOND).contains(&format!(r#""parentSession":"{FIRST}""#)));
+}
+
+/// 04 §9.4, inside the managed root
+#[test]
+fn a_fork_inside_the_managed_root_is_strict_about_utf_8_and_wants_a_candidate() {
+    let fs = fsys::Memory::new();
+    fs.directory("/w/app");
+    fs.directory("/w/other");
+    let storage = Files::new(&fs);
+    let scope = |cwd: &str| Place::managed(&fs, "/agent", cwd, Release::V0_17).unwrap();
+    let header = |cwd: &str| format!(r#"{{"type":"session","version":5,"id":"x","timestamp":"t","cwd":"{cwd}"}}"#);
+    let message = |text: &[u8]| {
+        let line = r#"{"type":"message","id":"m","parentId":null,"timestamp":"t","message":{"role":"user","content":"?"}}"#;
+        [line.as_bytes(), b"\n"]
+            .concat()
+            .iter()
+            .flat_map(|byte| if *byte == b'?' { text.to_vec() } else { vec![*byte] })
+            .collect::<Vec<u8>>()
+    };
+    let forks = |folder: &str, first: &str, text: &[u8]| {
+        let path = format!("{folder}/x.jsonl");
+        storage.write(&path, &[first.as_bytes(), b"\n", &message(text)].concat()).unwrap();
+        let forked = Manager::fork_from(Counted::default(), MemoryStore::default(), &storage, scope("/w/app"), &path);
+        forked.map_err(|error| error.to_string()).map(|manager| {
+            // Each fork here would have the same name.
+            storage.unlink(manager.session_file().unwrap()).unwrap();
+            manager.session().entries().len()
+        })
+    };
+    let (own, other) = (scope("/w/app").directory().to_owned(), scope("/w/other").directory().to_owned());
+    assert_eq!(forks(&own, &header("/w/app"), b"ok"), Ok(2));
+    // A plain file may hold anything; what is inside may not.
+    assert_eq!(forks("/plain", &header("/w/app"), b"\xFF"), Ok(2));
+    assert_eq!(forks(&own, &header("/w/app"), b"\xFF"), Err("The encoded data was not valid for encoding utf-8".into()));
+    assert_eq!(forks(&own, &format!("\u{FEFF}{}", header("/w/app")), b"ok"), Ok(2));
+    // In another folder of the root it must be a candidate of its workspace.
+    let no_candidate = Err("Session is inside managed storage but is not an authorized managed candidate.".to_owned());
+    assert_eq!(forks(&other, &header("/w/other"), b"ok"), Ok(2));
+    assert_eq!(forks("/agent/sessions/--w-other--", &header("/w/other"), b"ok"), Ok(2));
+    assert_eq!(forks(&other, &header("/w/app"), b"ok"), no_candidate);
+    assert_eq!(forks("/agent/sessions/--elsewhere--", &header("/w/other"), b"ok"), no_candidate);
+    assert_eq!(
+        forks(&other, &header("/none"), b"ok"),
+        Err("Could not resolve managed session scope: The workspace directory does not exist.".into())
+    );
+    assert_eq!(forks(&other, "garbage", b"ok"), Err("Could not inspect managed session: malformed".into()));
+    assert_eq!(forks(&own, "garbage", b"ok"), Ok(1), "in the folder itself it is a lenient reader");
+}
+
+/// 04 §3.2, §4.1
+#[test]
+fn a_fork_of_a_file_needs_files_and_one_that_can_be_read_whole() {
+    let fs = fsys::Memory::new();
+    fs.directory("/s");
+    fs.sparse("/s/x.jsonl", crate::transcript::inspect::EAGER_MAX + 1);
+    let storage = Files::new(&fs);
+    assert_eq!(fork_from(&storage, MemoryStore::default()).err().unwrap().to_string(), "Could not open session: oversized");
+    let nowhere = Place::nowhere("/w", Release::V0_17);
+    let error = Manager::fork_from(Counted::default(), MemoryStore::default(), &storage, nowhere, "/s/x.jsonl").err().unwrap();
+    assert_eq!(error.to_string(), "--fork requires session persistence");
+    assert_eq!(storage.list_files("/s", "*").len(), 1);
+}
+
+/// 01 §5.4: a fork of a file sanitises too
+#[test]
+fn a_fork_of_a_file_has_no_replay_payloads() {
+    let storage = Memory::new();
+    let header = r#"{"type":"session","version":5,"id":"x","timestamp":"t","cwd":"/w"}"#;
+    let message = r#"{"type":"message","id":"m","parentId":null,"timestamp":"t","message":{"role":"assistant","content":[{"type":"thinking","thinking":"h","thinkingSignature":"s"}],"providerPayload":{"type":"openaiResponsesHistory"}}}"#;
+    storage.write("/s/x.jsonl", format!("{header}\n{message}\n").as_bytes()).unwrap();
+    let manager = fork_from(&storage, MemoryStore::default()).unwrap();
+    let forked = text(&storage, manager.session_file().unwrap());
+    assert!(
+        forked.ends_with("\"message\":{\"role\":\"assistant\",\"content\":[{\"type\":\"thinking\",\"thinking\":\"h\"}]}}\n"),
+        "{forked}"
+    );
 }

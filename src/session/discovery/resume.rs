@@ -173,13 +173,18 @@ pub enum Bounded {
 /// # Errors
 /// Why there are no bytes to scan.
 pub fn bounded(world: &World<'_>, path: &Path) -> Result<Bounded, Reason> {
+    bounded_above(world, path, EAGER_MAX)
+}
+
+/// The same, with another bound of what is loaded whole.
+pub(super) fn bounded_above(world: &World<'_>, path: &Path, eager: u64) -> Result<Bounded, Reason> {
     let absent = |_| if world.fs.stat(path).is_ok() { Reason::ReadFailed } else { Reason::Missing };
     let real = world.fs.realpath(path).map_err(absent)?;
     let meta = world.fs.stat(&real).map_err(absent)?;
     if meta.kind != Kind::File {
         return Err(Reason::ReadFailed);
     }
-    if meta.size <= EAGER_MAX {
+    if meta.size <= eager {
         return Ok(Bounded::NotAsked);
     }
     if meta.size > BOUNDED_MAX {

@@ -3,7 +3,7 @@
 use super::breadcrumb::How;
 use super::proceed::{Crumb, Destination, For, Opening, Proceeding, Source, proceed};
 use super::resolve::{Meant, Reach, resolve};
-use super::resume::{ColdFault, ColdIdentity, Look};
+use super::resume::{ColdFault, ColdIdentity, Look, Refused, Tail, bounded_above};
 use super::saved::{self, Reply};
 use super::{picker, recent};
 use crate::agent::identity::{Identity, Platform};
@@ -256,29 +256,28 @@ fn the_sdk_gets_the_reason_that_comes_first() {
     assert_eq!(before, Reply::default(), "0.15 leaves it out without a word");
 }
 
-/// One chain above 128 MiB with a compaction, whose last message is the user's.
-fn large() -> Vec<u8> {
+/// One chain with a compaction, whose last message is the user's.
+fn chain() -> String {
     let entry = |id: &str, parent: &str, rest: &str| {
-        format!("{{\"id\":\"{id}\",\"parentId\":{parent},\"timestamp\":\"2026-01-01T00:00:01.000Z\",{rest}}}\n")
+        format!("{{\"id\":\"{id}\",\"parentId\":\"{parent}\",\"timestamp\":\"2026-01-01T00:00:01.000Z\",{rest}}}\n")
     };
     let mut text = clean::transcript("large", "/ws", "");
-    let filler = "x".repeat(7 << 20);
-    let mut parent = "\"e0000001\"".to_owned();
-    for n in 0..19 {
-        text += &entry(&format!("p{n}"), &parent, &format!("\"type\":\"custom\",\"customType\":\"n\",\"data\":\"{filler}\""));
-        parent = format!("\"p{n}\"");
-    }
-    text += &entry("k", &parent, "\"type\":\"compaction\",\"summary\":\"s\",\"firstKeptEntryId\":\"p18\",\"tokensBefore\":1");
-    text += &entry("z", "\"k\"", "\"type\":\"message\",\"message\":{\"role\":\"user\",\"content\":\"go on\",\"timestamp\":1}");
-    text.into_bytes()
+    text += &entry("p", "e0000001", "\"type\":\"custom\",\"customType\":\"n\"");
+    text += &entry("k", "p", "\"type\":\"compaction\",\"summary\":\"s\",\"firstKeptEntryId\":\"p\",\"tokensBefore\":1");
+    text += &entry("z", "k", "\"type\":\"message\",\"message\":{\"role\":\"user\",\"content\":\"go on\",\"timestamp\":1}");
+    text
 }
 
 #[test]
 fn a_large_session_is_continued_only_where_the_user_spoke_last() {
     let tree = Tree::new();
     let path = Path::new("/mine/large.jsonl");
-    tree.fs.file(path, &large());
-    let look = || super::resume::look(&tree.world(), path, budget::DEFAULT);
+    tree.fs.file(path, chain().as_bytes());
+    // As one that is too large to be loaded whole: the bound, and what the inspection said of it, are set down here.
+    let look = || {
+        let refused = Refused { reason: "oversized", size: None, detail: String::new() };
+        Look { tail: Tail::Error(refused), bounded: Some(bounded_above(&tree.world(), path, 0)) }
+    };
     let opening = |look: &Look, purpose| super::proceed::open(&tree.world(), path, look, None, purpose);
     let opens = |terminal| Opening::Opens { path: path.to_owned(), migrated: false, terminal };
     assert_eq!(opening(&look(), For::Continue), opens(false));

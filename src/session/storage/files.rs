@@ -3,6 +3,7 @@
 use super::writer::{CloseFault, Sink};
 use super::{Begin, Removal, Result, SessionStorage, Snapshot, Stat, StorageError, TreeNode, Writer, check_range, fits, join, split};
 use crate::agent::artifacts::{self, Fault};
+use crate::agent::identity::{self, Identity, NoIdentity};
 use crate::fsys::{Change, Errno, Fs, Kind, Meta, WriteFile};
 use std::cell::Cell;
 use std::io::Read;
@@ -10,6 +11,8 @@ use std::path::{Component, Path, PathBuf};
 
 /// Mode of files: their owner's only.
 const FILE_MODE: u32 = 0o600;
+/// Mode of files that are written in place: what the process's mask leaves of it.
+const PLAIN_MODE: u32 = 0o666;
 /// Mode of directories.
 const DIRECTORY_MODE: u32 = 0o700;
 
@@ -56,6 +59,14 @@ impl<'f> Files<'f> {
             }
         }
         Ok(())
+    }
+
+    /// Makes the directory of a file that is written; no link leads there, and none stands there.
+    fn make_place(&self, path: &Path) -> Result<()> {
+        let directory = path.parent().unwrap_or(Path::new("/"));
+        self.refuse_links(directory)?;
+        self.make_dirs(directory)?;
+        self.refuse_links(path)
     }
 
     /// A new file beside `path` under a name that nothing has.
@@ -129,9 +140,19 @@ impl SessionStorage for Files<'_> {
         }
     }
     fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
-        let mut writer = self.open_writer(path, Begin::Truncate)?;
-        writer.write_line(bytes)?;
-        writer.close()
+        let file_path = Path::new(path);
+        self.make_place(file_path)?;
+        let mut file = match self.fs.create(file_path, PLAIN_MODE) {
+            Err(error) if error.errno == Errno::EXIST => self.fs.reopen(file_path)?,
+            made => made?,
+        };
+        if file.stat()?.kind != Kind::File {
+            return Err(not_regular(path));
+        }
+        let written = file.truncate(0).and_then(|()| file.write_all(bytes));
+        // The error of writing comes first.
+        let closed = file.close();
+        Ok(written.and(closed)?)
     }
     fn read_snapshot(&self, path: &str) -> Result<Snapshot> {
         let mut file = self.fs.open(Path::new(path))?;
@@ -252,12 +273,15 @@ impl SessionStorage for Files<'_> {
         }
         Ok(Removal::Removed)
     }
+    fn workspace(&self, cwd: &str) -> std::result::Result<Identity, NoIdentity> {
+        identity::posix(self.fs, Path::new("/"), Path::new(cwd))
+    }
+    fn sync_directory(&self, directory: &str) -> Result<()> {
+        Ok(self.fs.sync_dir(Path::new(directory))?)
+    }
     fn open_writer(&self, path: &str, begin: Begin) -> Result<Writer<'_>> {
         let file_path = Path::new(path);
-        let directory = file_path.parent().unwrap_or(Path::new("/"));
-        self.refuse_links(directory)?;
-        self.make_dirs(directory)?;
-        self.refuse_links(file_path)?;
+        self.make_place(file_path)?;
         let mut file = match self.fs.create(file_path, FILE_MODE) {
             Err(error) if error.errno == Errno::EXIST => match begin {
                 Begin::Append => self.fs.append(file_path)?,

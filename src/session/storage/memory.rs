@@ -3,8 +3,10 @@
 use super::delete::{DeleteError, Deleted, Target};
 use super::writer::{CloseFault, Sink};
 use super::{Begin, Removal, Result, SessionStorage, Snapshot, Stat, StorageError, TreeNode, Writer, check_range, fits, split};
+use crate::agent::identity::{self, Identity, NoIdentity};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::rc::Rc;
 
 /// Most bytes of a staged transcript.
@@ -66,13 +68,15 @@ impl Memory {
         self.shared.borrow().files.iter().map(|(path, file)| (path.clone(), file.bytes.clone())).collect()
     }
 
-    /// Deletes a transcript after all of its evidence was verified (spec 04 §7.6). Nothing is changed by a refusal.
+    /// Deletes a transcript, and what was derived from it beside it, after all of its evidence was verified (spec 04 §7.6).
+    /// Nothing is changed by a refusal.
     ///
     /// # Errors
     /// The first check that fails.
     pub fn delete_session_verified(&self, target: &Target) -> std::result::Result<Deleted, DeleteError> {
         super::delete::in_memory(target, |path| self.read_snapshot(path).ok())?;
-        self.shared.borrow_mut().files.remove(&target.transcript);
+        let derived = format!("{}{}", target.transcript, crate::agent::sidecar::SIBLING);
+        self.shared.borrow_mut().files.retain(|path, _| *path != target.transcript && !path.starts_with(&derived));
         Ok(Deleted)
     }
 }
@@ -170,6 +174,9 @@ impl SessionStorage for Memory {
         let root = format!("{}/", directory.trim_end_matches('/'));
         self.shared.borrow_mut().files.retain(|path, _| !path.starts_with(&root));
         Ok(Removal::Removed)
+    }
+    fn workspace(&self, cwd: &str) -> std::result::Result<Identity, NoIdentity> {
+        identity::at_its_word(Path::new(cwd)).ok_or(NoIdentity::NotFound)
     }
     fn staged_limit(&self) -> Option<u64> {
         Some(STAGED_LIMIT)

@@ -4,19 +4,25 @@
 //! Two implementations: [`Memory`], a map of paths, and [`Files`], a file system of [`crate::fsys`]. Both are called through
 //! a shared reference; both give out one kind of [`Writer`], whose states and latched errors exist once.
 
+pub mod blobs;
 pub mod delete;
+#[cfg(test)]
+pub(crate) mod double;
 mod files;
 pub mod lock;
+pub mod marker;
 mod memory;
 pub mod rewrite;
 pub mod staged;
 mod writer;
 
+pub use blobs::Blobs;
 pub use files::Files;
 pub use memory::Memory;
 pub use rewrite::{Snowflakes, rewrite};
 pub use writer::{Buffered, CloseFault, CloseState, Sink, Writer};
 
+use crate::agent::identity::{Identity, NoIdentity};
 use crate::fsys;
 
 /// Most bytes that one [`SessionStorage::read_range`] gives out.
@@ -125,10 +131,10 @@ pub trait SessionStorage {
     /// # Errors
     /// Any reason but absence.
     fn exists(&self, path: &str) -> Result<bool>;
-    /// Writes a whole file in place, not atomically; makes its directory.
+    /// Writes a whole file in place, not atomically, with the mode that the process gives new files; makes its directory.
     ///
     /// # Errors
-    /// The system's.
+    /// `Unsafe reparse storage path: <path>` for a link on the way; the system's.
     fn write(&self, path: &str, bytes: &[u8]) -> Result<()>;
     /// A whole regular file and its facts; no link is followed.
     ///
@@ -195,6 +201,19 @@ pub trait SessionStorage {
     /// # Errors
     /// `Unsafe reparse storage path: <path>` for a link on the way; the system's.
     fn open_writer(&self, path: &str, begin: Begin) -> Result<Writer<'_>>;
+
+    /// The identity of a workspace. In memory, where there are none, an absolute path is taken at its word.
+    ///
+    /// # Errors
+    /// The native code.
+    fn workspace(&self, cwd: &str) -> std::result::Result<Identity, NoIdentity>;
+    /// Makes the names in a directory durable.
+    ///
+    /// # Errors
+    /// The system's.
+    fn sync_directory(&self, _: &str) -> Result<()> {
+        Ok(())
+    }
 
     /// Most bytes of a staged transcript; none where there is no limit.
     fn staged_limit(&self) -> Option<u64> {

@@ -73,7 +73,8 @@ fn discard(storage: &dyn SessionStorage, path: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Memory, Removal, Snapshot, Stat, TreeNode, Writer};
+    use super::super::Memory;
+    use super::super::double::{Answer, Hooked};
     use super::*;
     use std::cell::RefCell;
 
@@ -85,75 +86,21 @@ mod tests {
         assert_eq!(names.name(), "1470cb256c000006");
     }
 
-    /// Files in memory whose renames answer what they are told to, in turn; what was renamed is remembered.
-    struct Renames {
-        files: Memory,
-        answers: RefCell<Vec<Option<&'static str>>>,
-        renamed: RefCell<Vec<String>>,
-    }
-
-    impl SessionStorage for Renames {
-        fn rename(&self, path: &str, next: &str) -> Result<()> {
-            self.renamed.borrow_mut().push(format!("{} -> {}", split(path).1, split(next).1));
-            match self.answers.borrow_mut().pop().flatten() {
-                Some(code) => Err(StorageError::token(code)),
-                None => self.files.rename(path, next),
-            }
-        }
-        fn ensure_dir(&self, directory: &str) -> Result<()> {
-            self.files.ensure_dir(directory)
-        }
-        fn exists(&self, path: &str) -> Result<bool> {
-            self.files.exists(path)
-        }
-        fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
-            self.files.write(path, bytes)
-        }
-        fn read_snapshot(&self, path: &str) -> Result<Snapshot> {
-            self.files.read_snapshot(path)
-        }
-        fn read_range(&self, path: &str, start: u64, length: u64) -> Result<Vec<u8>> {
-            self.files.read_range(path, start, length)
-        }
-        fn stat(&self, path: &str) -> Result<Stat> {
-            self.files.stat(path)
-        }
-        fn list_files_strict(&self, directory: &str, pattern: &str) -> Result<Vec<String>> {
-            self.files.list_files_strict(directory, pattern)
-        }
-        fn rename_no_replace(&self, path: &str, next: &str) -> Result<()> {
-            self.files.rename_no_replace(path, next)
-        }
-        fn unlink(&self, path: &str) -> Result<()> {
-            self.files.unlink(path)
-        }
-        fn publish(&self, path: &str, bytes: &[u8]) -> Result<()> {
-            self.files.publish(path, bytes)
-        }
-        fn replace_exact(&self, path: &str, expected: &[u8], bytes: &[u8]) -> Result<bool> {
-            self.files.replace_exact(path, expected, bytes)
-        }
-        fn tree(&self, directory: &str) -> Result<Option<Vec<TreeNode>>> {
-            self.files.tree(directory)
-        }
-        fn remove_tree(&self, directory: &str) -> Result<Removal> {
-            self.files.remove_tree(directory)
-        }
-        fn open_writer(&self, path: &str, begin: Begin) -> Result<Writer<'_>> {
-            self.files.open_writer(path, begin)
-        }
-    }
-
     type Left = Vec<(String, Vec<u8>)>;
 
     /// The outcome, the renames, and the files afterwards, when renames answer `answers`, the first one first.
     fn rewritten(answers: &[Option<&'static str>]) -> (Result<()>, Vec<String>, Left) {
-        let storage =
-            Renames { files: Memory::new(), answers: RefCell::new(answers.iter().rev().copied().collect()), renamed: RefCell::default() };
-        storage.files.write("/s/a.jsonl", b"old\n").unwrap();
+        let memory = Memory::new();
+        memory.write("/s/a.jsonl", b"old\n").unwrap();
+        let (answers, renamed) = (RefCell::new(answers.iter()), RefCell::new(Vec::new()));
+        let storage = Hooked::new(&memory, |asked| {
+            let Some(next) = asked.next else { return Answer::GoOn };
+            renamed.borrow_mut().push(format!("{} -> {}", split(asked.path).1, split(next).1));
+            answers.borrow_mut().next().copied().flatten().map_or(Answer::GoOn, Answer::token)
+        });
         let outcome = rewrite(&storage, "/s/a.jsonl", b"new\n", &mut Snowflakes { now_ms: SNOWFLAKE_EPOCH_MS, sequence: 1 });
-        let files = storage.files.all();
-        (outcome, storage.renamed.into_inner(), files)
+        drop(storage);
+        (outcome, renamed.into_inner(), memory.all())
     }
 
     #[test]

@@ -122,12 +122,12 @@ fn image_data(object: &Object) -> Option<&[u8]> {
 }
 
 /// True for image data, in an array under `content`, that goes to the blob store.
-pub(super) fn moves_out(data: &[u8], release: Release) -> bool {
+pub fn moves_out(data: &[u8], release: Release) -> bool {
     blobs::reference(data, release).is_none() && is_long(data, SHORTEST_EXTERNAL_IMAGE - 1)
 }
 
 /// True for a data URL that is moved out under `image_url`, whatever its length.
-pub(super) fn is_data_url(text: &[u8]) -> bool {
+pub fn is_data_url(text: &[u8]) -> bool {
     text.starts_with(b"data:image/") && memchr::memmem::find(text, b";base64,").is_some()
 }
 
@@ -232,7 +232,7 @@ impl Prepare<'_> {
 }
 
 /// True when the text has more than `units` UTF-16 units.
-pub(super) fn is_long(text: &[u8], units: usize) -> bool {
+pub fn is_long(text: &[u8], units: usize) -> bool {
     // A string has at most as many units as bytes.
     text.len() > units && len_utf16(text) > units
 }
