@@ -92,8 +92,11 @@ pub struct Inode {
 impl Inode {
     /// Closed, `dev` and `ino` native ids.
     pub fn read<'a>(value: impl View<'a>) -> Option<Inode> {
-        let closed = is_closed(value, &["dev", "ino"], &[]);
-        closed.then(|| Some(Inode { dev: native(value, "dev")?, ino: native(value, "ino")? }))?
+        if is_closed(value, &["dev", "ino"], &[]) { Inode::numbers(value, "dev", "ino") } else { None }
+    }
+    /// The two numbers, whatever else the object has.
+    pub fn numbers<'a>(value: impl View<'a>, dev: &str, ino: &str) -> Option<Inode> {
+        Some(Inode { dev: native(value, dev)?, ino: native(value, ino)? })
     }
     /// The record form.
     pub fn write<O: Out>(self, out: &mut O) {
@@ -143,25 +146,31 @@ impl Entry {
             return None;
         }
         let time = |key| value.str_member(key).and_then(|text| Decimal::unsigned(&text));
+        let entry = Entry { mtime_ns: time("mtimeNs")?, ctime_ns: time("ctimeNs")?, ..Entry::claimed(value)? };
+        let hash = value.get("sha256").is_none() || entry.sha256.is_some();
+        (is_path(entry.relative_path.as_bytes()) && hash).then_some(entry)
+    }
+    /// What a record says of an entry, its times left out, before the grammar of a whole entry is asked for. None when a kind or
+    /// number, or a file's hash, is none.
+    pub(crate) fn claimed<'a>(value: impl View<'a>) -> Option<Entry> {
+        let kind = match value.str_member("kind")?.as_ref() {
+            b"directory" => NodeKind::Directory,
+            b"file" => NodeKind::File,
+            _ => return None,
+        };
+        let sha256 = value.get("sha256").map(|hash| hash.as_str().and_then(|hash| spelling::hex64(&hash)));
         Some(Entry {
-            relative_path: value
-                .str_member("relativePath")
-                .filter(|path| is_path(path))
-                .map(|path| JsString::from_wtf8(path.into_owned()))?,
-            kind: match value.str_member("kind")?.as_ref() {
-                b"directory" => NodeKind::Directory,
-                b"file" => NodeKind::File,
-                _ => return None,
-            },
+            relative_path: value.str_member("relativePath").map(|path| JsString::from_wtf8(path.into_owned()))?,
+            kind,
             dev: native(value, "dev")?,
             ino: native(value, "ino")?,
             nlink: native(value, "nlink")?,
             size: native(value, "size")?,
-            mtime_ns: time("mtimeNs")?,
-            ctime_ns: time("ctimeNs")?,
-            sha256: match value.get("sha256") {
-                Some(hash) => Some(spelling::hex64(&hash.as_str()?)?),
-                None => None,
+            mtime_ns: Decimal::Small(0),
+            ctime_ns: Decimal::Small(0),
+            sha256: match sha256 {
+                Some(None) if kind == NodeKind::File => return None,
+                sha256 => sha256.flatten(),
             },
         })
     }
@@ -213,7 +222,7 @@ impl TreeSnapshot {
         if !is_closed(value, &["rootDev", "rootIno", "entries"], &[]) {
             return None;
         }
-        let root = Inode { dev: native(value, "rootDev")?, ino: native(value, "rootIno")? };
+        let root = Inode::numbers(value, "rootDev", "rootIno")?;
         let entries = value.get("entries").filter(|entries| entries.kind() == Kind::Array)?;
         let count = entries.items().take(MAX_ENTRIES + 1).count();
         if !(1..=MAX_ENTRIES).contains(&count) {

@@ -161,7 +161,7 @@ pub fn decimal(number: impl ToString) -> Value {
 
 /// The loose tree test of spec 02 §9.4 and spec 03 §15.3: string `rootDev` and `rootIno`; at least one entry; each with a
 /// string `relativePath` (not absolute, no `..`), a kind, string dev, ino, size, mtimeNs, ctimeNs, and `sha256` absent or
-/// a string; exactly one entry that is the root, and it agrees with `rootDev` and `rootIno`.
+/// a string; exactly one entry that is the root and agrees with `rootDev` and `rootIno` (others with an empty path do not count).
 pub fn is_tree<'a>(tree: impl View<'a>) -> bool {
     let (Some(root_dev), Some(root_ino)) = (tree.str_member("rootDev"), tree.str_member("rootIno")) else { return false };
     let Some(entries) = tree.get("entries").filter(|entries| entries.kind() == Kind::Array) else { return false };
@@ -177,15 +177,11 @@ pub fn is_tree<'a>(tree: impl View<'a>) -> bool {
         if !whole {
             return false;
         }
-        if path.is_empty() {
-            let is_root = kind.is_str("directory")
-                && entry.str_member("dev").as_deref() == Some(&*root_dev)
-                && entry.str_member("ino").as_deref() == Some(&*root_ino);
-            if !is_root {
-                return false;
-            }
-            roots += 1;
-        }
+        let is_root = path.is_empty()
+            && kind.is_str("directory")
+            && entry.str_member("dev").as_deref() == Some(&*root_dev)
+            && entry.str_member("ino").as_deref() == Some(&*root_ino);
+        roots += usize::from(is_root);
     }
     roots == 1
 }
@@ -210,14 +206,25 @@ pub fn record_bytes(value: &Value) -> Vec<u8> {
 }
 
 /// What JavaScript's `BigInt(text)` gives.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum BigInt {
     /// The value.
     Value(i128),
-    /// A value beyond 128 bits; it equals nothing on disk.
-    Huge,
+    /// A value beyond 128 bits, as `String` writes it (one that was spelt with another radix than ten: as it was spelt). It
+    /// equals nothing on disk.
+    Huge(Box<str>),
     /// It throws a SyntaxError.
     SyntaxError,
+}
+
+impl std::fmt::Display for BigInt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            BigInt::Value(value) => value.fmt(f),
+            BigInt::Huge(text) => f.write_str(text),
+            BigInt::SyntaxError => Ok(()),
+        }
+    }
 }
 
 /// `BigInt(text)` for a string: surrounding white space is trimmed, the empty string is 0, `0x`, `0o`, `0b` prefixes are
@@ -238,7 +245,11 @@ pub fn bigint(text: &[u8]) -> BigInt {
         Some(digits) if !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix)) => match i128::from_str_radix(digits, radix) {
             Ok(value) if negative => BigInt::Value(-value),
             Ok(value) => BigInt::Value(value),
-            Err(_) => BigInt::Huge,
+            Err(_) if radix == 10 => {
+                let sign = if negative { "-" } else { "" };
+                BigInt::Huge(format!("{sign}{}", digits.trim_start_matches('0')).into())
+            }
+            Err(_) => BigInt::Huge(text.into()),
         },
         _ => BigInt::SyntaxError,
     }
@@ -323,6 +334,7 @@ mod tests {
         assert!(is_tree(&tree(ROOT)));
         assert!(!is_tree(&tree("")));
         assert!(!is_tree(&tree(&format!("{ROOT},{ROOT}"))));
+        assert!(is_tree(&tree(&format!("{ROOT},{}", ROOT.replace("directory", "file")))), "what is not the root does not count");
         assert!(!is_tree(&tree(&ROOT.replace("\"ino\":\"2\"", "\"ino\":\"3\""))));
         assert!(!is_tree(&tree(&ROOT.replace("\"size\":\"0\"", "\"size\":0"))));
     }
@@ -357,6 +369,6 @@ mod tests {
         for bad in ["1.0", "-0x1", "1n", "x", "0x", "-", "1 2"] {
             assert_eq!(bigint(bad.as_bytes()), BigInt::SyntaxError, "{bad}");
         }
-        assert_eq!(bigint("9".repeat(60).as_bytes()), BigInt::Huge);
+        assert_eq!(bigint(format!("-0{}", "9".repeat(60)).as_bytes()).to_string(), format!("-{}", "9".repeat(60)));
     }
 }

@@ -4,7 +4,7 @@
 //! Two readers, on purpose: the *listing* hides a session on evidence that the *resuming* code refuses, and the reverse.
 
 use super::budget::{Budget, Exhausted};
-use super::owner_evidence::Evidence;
+use super::owner_evidence::{EMPTY_SHA256, Evidence};
 use super::record::{BigInt, TranscriptIdentity, bigint, equals, is_text, is_tree, operation_name, record_bytes, spells};
 use crate::finding::{Difference, Release};
 use crate::json::spelling::is_hex64;
@@ -202,13 +202,9 @@ pub struct Target {
 impl Target {
     /// The operation name of this target: the second hex of its cleanup records.
     pub fn operation(&self) -> String {
-        let text = |number: BigInt| match number {
-            BigInt::Value(value) => value.to_string(),
-            BigInt::Huge | BigInt::SyntaxError => String::new(),
-        };
         operation_name(
             self.canonical_path.as_bytes(),
-            &[&text(self.dev), &text(self.ino), &number::to_js_string(self.size), &text(self.mtime_ns)],
+            &[&self.dev.to_string(), &self.ino.to_string(), &number::to_js_string(self.size), &self.mtime_ns.to_string()],
             self.sha256.as_bytes(),
         )
     }
@@ -262,26 +258,39 @@ pub fn read(
     within_root: &dyn Fn(&JsString) -> bool,
 ) -> Result<Tombstone, NotATombstone> {
     let owners = Difference::TombstoneOwners.in_effect(release);
-    let owner_claims =
-        |value: &Value, allowed: &[u8]| value.members().any(|(key, _)| key.starts_with(b"taskArtifactOwner") && *key != *allowed);
-    if owners && owner_claims(record, b"") {
-        return Err(NotATombstone::OwnerScope);
-    }
-    if !is_retired_record(record, scope) {
-        // Owner claims of a record that is no tombstone still count (spec 03 §15.2).
-        let claimed = |value: Option<&Value>| value.is_some_and(|value| owner_claims(value, b""));
-        let any =
-            claimed(record.member("target")) || record.member("targets").into_iter().flat_map(View::items).any(|t| owner_claims(t, b""));
-        return Err(if owners && any { NotATombstone::OwnerScope } else { NotATombstone::Skipped });
-    }
-    let mut targets = Vec::new();
-    for target in record.member("targets").into_iter().flat_map(View::items) {
-        if owners && owner_claims(target, b"taskArtifactOwnerDeletionEvidence") {
+    let read = || {
+        if owners && is_owned(record, b"") {
             return Err(NotATombstone::OwnerScope);
         }
-        targets.push(read_target(target, scope_directory, owners, within_root)?);
+        if !is_retired_record(record, scope) {
+            return Err(NotATombstone::Skipped);
+        }
+        let targets = record.member("targets").into_iter().flat_map(View::items);
+        let targets = targets.map(|target| read_target(target, scope_directory, owners, within_root));
+        Ok(Tombstone { targets: targets.collect::<Result<_, _>>()? })
+    };
+    // Whatever else is wrong with a record: owner claims anywhere in it are told.
+    read().map_err(|why| if owners && has_owner_claims(record) { NotATombstone::OwnerScope } else { why })
+}
+
+/// A member that begins with `taskArtifactOwner` and is not `allowed`.
+fn is_owned(value: &Value, allowed: &[u8]) -> bool {
+    value.is_record() && value.members().any(|(key, _)| key.starts_with(b"taskArtifactOwner") && *key != *allowed)
+}
+
+/// An owner member of the record, of its `target`, of one of its `targets`, or of theirs. Iterative: any depth.
+fn has_owner_claims(record: &Value) -> bool {
+    let mut pending = vec![record];
+    while let Some(value) = pending.pop() {
+        if is_owned(value, b"") {
+            return true;
+        }
+        if value.is_record() {
+            pending.extend(value.member("target"));
+            pending.extend(value.member("targets").into_iter().flat_map(View::items));
+        }
     }
-    Ok(Tombstone { targets })
+    false
 }
 
 fn read_target(
@@ -291,6 +300,9 @@ fn read_target(
     within_root: &dyn Fn(&JsString) -> bool,
 ) -> Result<Target, NotATombstone> {
     let skip = NotATombstone::Skipped;
+    if owners && is_owned(target, b"taskArtifactOwnerDeletionEvidence") {
+        return Err(NotATombstone::OwnerScope);
+    }
     let text = |value: &Value, key: &str| value.str_member(key).map(|text| JsString::from_wtf8(text.into_owned())).ok_or(skip);
     let identity = target.member("identity").filter(|identity| identity.is_record()).ok_or(skip)?;
     let (path, session_id, cwd) = (text(target, "path")?, text(target, "sessionId")?, text(target, "cwd")?);
@@ -310,11 +322,6 @@ fn read_target(
     let (canonical_path, sha256) = (text(identity, "canonicalPath")?, text(identity, "sha256")?);
     let (dev, ino, mtime_ns) = (text(identity, "dev")?, text(identity, "ino")?, text(identity, "mtimeNs")?);
     let (size, mtime_ms) = (number("size")?, number("mtimeMs")?);
-    let integer = |text: &JsString| match bigint(text.as_bytes()) {
-        BigInt::SyntaxError => Err(NotATombstone::Number),
-        value => Ok(value),
-    };
-    let (dev, ino, mtime_ns) = (integer(&dev)?, integer(&ino)?, integer(&mtime_ns)?);
     let owner_evidence = match target.member("taskArtifactOwnerDeletionEvidence").filter(|_| owners) {
         Some(evidence) => {
             let evidence = Evidence::read(evidence).ok().filter(|evidence| evidence.session_id == session_id);
@@ -322,6 +329,11 @@ fn read_target(
         }
         None => None,
     };
+    let integer = |text: &JsString| match bigint(text.as_bytes()) {
+        BigInt::SyntaxError => Err(NotATombstone::Number),
+        value => Ok(value),
+    };
+    let (dev, ino, mtime_ns) = (integer(&dev)?, integer(&ino)?, integer(&mtime_ns)?);
     Ok(Target { path, session_id, cwd, provenance, canonical_path, dev, ino, size, mtime_ns, sha256, mtime_ms, owner_evidence })
 }
 
@@ -394,103 +406,47 @@ pub enum ReplayError {
 }
 
 impl History<'_> {
-    /// Replays pending records, already read, in whatever order: (attempt of the file name when canonical, JSON value).
+    /// Replays pending records, in whatever order they are given: (attempt of the file name when canonical, what `read` makes a
+    /// JSON value of). None from `read`: the file cannot be read, or is not JSON.
     ///
-    /// 0.15.0 goes by the record's own attempt and skips what is no object; newest goes by the file name.
-    pub fn replay(&self, mut records: Vec<(Option<u64>, Value)>) -> Result<Replay, ReplayError> {
-        let by_name = Difference::CleanupAttemptOfName.in_effect(self.release);
-        if by_name {
+    /// Newest judges the names first and then reads and judges one record after the other, by the number in its name. 0.15.0
+    /// reads all of them first, skips what is no object, and goes by the record's own attempt.
+    ///
+    /// # Errors
+    /// What `read` says, and the first rule that is broken.
+    pub fn replay<R>(
+        &self,
+        mut records: Vec<(Option<u64>, R)>,
+        mut read: impl FnMut(R) -> Result<Option<Value>, ReplayError>,
+    ) -> Result<Replay, ReplayError> {
+        let mut replaying = Replaying { history: self, passed: Vec::new(), planned: HashSet::new() };
+        if Difference::CleanupAttemptOfName.in_effect(self.release) {
             if records.iter().any(|(name, _)| name.is_none()) {
                 return Err(ReplayError::Durability);
             }
             records.sort_by_key(|(name, _)| *name);
+            for (name, record) in records {
+                let Some(record) = read(record)? else { return Ok(Replay::None) };
+                if !replaying.take(record, name)? {
+                    return Ok(Replay::None);
+                }
+            }
         } else {
-            records.retain(|(_, record)| record.is_record());
+            let mut values = Vec::with_capacity(records.len());
+            for (_, record) in records {
+                let Some(record) = read(record)? else { return Ok(Replay::None) };
+                values.push(record);
+            }
+            values.retain(|record| record.is_record());
             let attempt = |record: &Value| record.member("attempt").and_then(View::as_f64).unwrap_or(f64::NAN);
-            records.sort_by(|(_, a), (_, b)| attempt(a).total_cmp(&attempt(b)));
-        }
-        let mut history: Vec<Pending> = Vec::new();
-        let mut plans = Plans::default();
-        for (name, record) in records {
-            // A BigInt that throws is a syntax error like that of JSON: the replay answers "none" (spec 03 §15.3).
-            if has_syntax_error(&record) {
-                return Ok(Replay::None);
-            }
-            let pending = self.pending(record, history.len() as u64 + 1, &plans)?;
-            if by_name && name != Some(pending.attempt) {
-                return Err(ReplayError::Durability);
-            }
-            plans.artifacts.insert(pending.planned_artifacts.clone());
-            plans.transcripts.insert(pending.planned_transcript.clone());
-            history.push(pending);
-        }
-        Ok(if history.is_empty() { Replay::None } else { Replay::Pending(history) })
-    }
-
-    fn pending(&self, record: Value, expected: u64, earlier: &Plans) -> Result<Pending, ReplayError> {
-        let bad = ReplayError::Durability;
-        if Difference::TombstoneOwners.in_effect(self.release) {
-            let owner =
-                record.members().any(|(key, _)| key.starts_with(b"taskArtifactOwner") && *key != *b"taskArtifactOwnerTranscriptDeleted");
-            if owner {
-                return Err(ReplayError::OwnerScope);
-            }
-            if let Some(deleted) = record.member("taskArtifactOwnerTranscriptDeleted")
-                && (deleted.as_bool() != Some(true) || self.target.owner_evidence.is_none())
-            {
-                return Err(bad);
+            values.sort_by(|a, b| attempt(a).total_cmp(&attempt(b)));
+            for record in values {
+                if !replaying.take(record, None)? {
+                    return Ok(Replay::None);
+                }
             }
         }
-        let common = self.common(&record, CleanupState::Pending, 2.0, expected);
-        let planned = |key: &str| record.str_member(key).map(|path| JsString::from_wtf8(path.into_owned()));
-        let (artifacts, transcript) = (planned("plannedArtifactsPath").ok_or(bad)?, planned("plannedTranscriptPath").ok_or(bad)?);
-        let directory = self.target.directory();
-        let fresh = |path: &JsString| {
-            is_sibling(path.as_bytes(), directory, b".gjc-delete-")
-                && !earlier.artifacts.contains(path)
-                && !earlier.transcripts.contains(path)
-        };
-        let detached = |key: &str, known: &dyn Fn(&[u8]) -> bool| match record.member(key) {
-            None => true,
-            Some(path) => {
-                path.as_str().is_some_and(|path| is_sibling(&path, directory, b".gjc-delete-") && (expected == 1 || known(&path)))
-            }
-        };
-        let known_artifacts = |path: &[u8]| {
-            let plain = path.strip_suffix(b".removing").unwrap_or(path);
-            earlier.artifacts.contains(path) || earlier.artifacts.contains(plain)
-        };
-        let known_transcript = |path: &[u8]| earlier.transcripts.contains(path);
-        let retained = RETAINED_KEYS
-            .iter()
-            .all(|key| record.member(key).is_none_or(|path| path.as_str().is_some_and(|path| is_sibling(&path, directory, b".gjc-"))));
-        let flags = ["artifactsPayloadDurable", "transcriptPayloadDurable"]
-            .iter()
-            .all(|key| record.member(key).is_none_or(|flag| flag.as_bool() == Some(true)));
-        let removed_attempt = record.member("artifactsRemovedAttempt").is_none_or(|attempt| {
-            attempt.as_f64().is_some_and(|attempt| attempt.fract() == 0.0 && attempt >= 1.0 && attempt <= expected as f64)
-        });
-        // "If truthy" for the identity (spec 03 §15.3); the tree is judged whenever it is there.
-        let identity = record.member("expectedArtifactsIdentity").is_none_or(|identity| {
-            !identity.truthy() || ["dev", "ino", "size", "mtimeNs", "sha256"].iter().all(|key| has_identity_member(identity, key))
-        });
-        let tree = record.member("expectedArtifactsTree").is_none_or(is_tree);
-        let whole = common
-            && fresh(&artifacts)
-            && fresh(&transcript)
-            && artifacts != transcript
-            && detached("detachedArtifactsPath", &known_artifacts)
-            && detached("detachedTranscriptPath", &known_transcript)
-            && retained
-            && flags
-            && removed_attempt
-            && identity
-            && tree;
-        if whole {
-            Ok(Pending { attempt: expected, planned_artifacts: artifacts, planned_transcript: transcript, record })
-        } else {
-            Err(bad)
-        }
+        Ok(if replaying.passed.is_empty() { Replay::None } else { Replay::Pending(replaying.passed) })
     }
 
     /// The fields that every cleanup record shares. canonicalPath and mtimeMs of the target are not compared.
@@ -504,18 +460,16 @@ impl History<'_> {
     }
 
     fn is_target(&self, target: &Value) -> bool {
-        let same = |identity: &Value, key: &str, number: BigInt| match number {
-            BigInt::Value(value) => identity.str_member(key).is_some_and(|text| bigint(&text) == BigInt::Value(value)),
-            BigInt::Huge | BigInt::SyntaxError => false,
-        };
+        // Compared as texts: ` 7 ` is a number of the target, and not what a record of it says.
+        let same = |identity: &Value, key: &str, number: &BigInt| spells(identity, key, number);
         is_text(target, "path", self.target.path.as_bytes())
             && is_text(target, "sessionId", self.target.session_id.as_bytes())
             && is_text(target, "cwd", self.target.cwd.as_bytes())
             && target.member("identity").is_some_and(|identity| {
-                same(identity, "dev", self.target.dev)
-                    && same(identity, "ino", self.target.ino)
+                same(identity, "dev", &self.target.dev)
+                    && same(identity, "ino", &self.target.ino)
                     && equals(identity, "size", self.target.size)
-                    && same(identity, "mtimeNs", self.target.mtime_ns)
+                    && same(identity, "mtimeNs", &self.target.mtime_ns)
                     && is_text(identity, "sha256", self.target.sha256.as_bytes())
             })
     }
@@ -536,14 +490,19 @@ impl History<'_> {
             return Ok(false);
         }
         let Some(root) = record.member("retainedArtifactsRoot") else { return Ok(true) };
+        // Where the record itself says that the root is: detached, or else under the plan.
+        let expected = match (record.str_member("detachedArtifactsPath"), record.str_member("plannedArtifactsPath")) {
+            (Some(detached), _) => Some(detached.into_owned()),
+            (None, Some(planned)) => Some([&*planned, b".removing"].concat()),
+            (None, None) => None,
+        };
         let path = root.str_member("path").map(|path| JsString::from_wtf8(path.into_owned()));
-        let planned = [pending.planned_artifacts.as_bytes(), b".removing"].concat();
-        let in_place =
-            path.as_ref().is_some_and(|path| is_text(record, "detachedArtifactsPath", path.as_bytes()) || path.as_bytes() == planned);
+        let in_place = path.as_ref().is_some_and(|path| !path.as_bytes().is_empty() && Some(path.as_bytes()) == expected.as_deref());
         let durable = record.member("artifactsPayloadDurable").and_then(View::as_bool) == Some(true);
+        let identified = root.member("identity").is_some_and(is_artifact_identity);
         let empty = root.member("tree").is_some_and(is_payload_free);
         match path {
-            Some(path) if in_place && durable && empty && live_root_holds(&path, root) => Ok(true),
+            Some(path) if in_place && durable && identified && empty && live_root_holds(&path, root) => Ok(true),
             _ => Err(ReplayError::Durability),
         }
     }
@@ -569,20 +528,80 @@ impl History<'_> {
     }
 }
 
-/// The paths that earlier records of a history planned. A history may have 50,000 records: they are looked up, not searched.
-#[derive(Default)]
-struct Plans {
-    artifacts: HashSet<JsString>,
-    transcripts: HashSet<JsString>,
+/// A replay of pending records under way, given one after the other.
+struct Replaying<'h> {
+    history: &'h History<'h>,
+    passed: Vec<Pending>,
+    /// What earlier records planned. A history may have 50,000 records: paths are looked up, not searched.
+    planned: HashSet<JsString>,
 }
 
-/// True when a number of the recorded target, or of the expected artifacts, is a text that `BigInt` refuses.
-fn has_syntax_error(record: &Value) -> bool {
-    let target = record.member("target").and_then(|target| target.member("identity"));
-    [target, record.member("expectedArtifactsIdentity")].into_iter().flatten().any(|identity| {
-        ["dev", "ino", "mtimeNs"].iter().any(|key| identity.str_member(key).is_some_and(|text| bigint(&text) == BigInt::SyntaxError))
-    })
+impl Replaying<'_> {
+    /// Judges the next record in gjc's order: owner members, everything about the deletion, the expected artifacts, and what was
+    /// detached. `name` is the attempt of its file name, where that counts. False: a number is none that `BigInt` reads; like a
+    /// syntax error of JSON it ends the replay with the answer "none" (spec 03 §15.3).
+    fn take(&mut self, record: Value, name: Option<u64>) -> Result<bool, ReplayError> {
+        let bad = ReplayError::Durability;
+        let expected = self.passed.len() as u64 + 1;
+        let owners = Difference::TombstoneOwners.in_effect(self.history.release);
+        if owners && is_owned(&record, OWNER_TRANSCRIPT_DELETED.as_bytes()) {
+            return Err(ReplayError::OwnerScope);
+        }
+        if name.is_some_and(|name| name != expected) || !self.is_plan(&record, expected, owners) {
+            return Err(bad);
+        }
+        if let Some(identity) = record.member("expectedArtifactsIdentity").filter(|identity| identity.truthy()) {
+            if !is_artifact_identity(identity) {
+                return Err(bad);
+            }
+            let reads = |key| identity.str_member(key).is_some_and(|text| bigint(&text) != BigInt::SyntaxError);
+            if !["dev", "ino", "mtimeNs"].into_iter().all(reads) {
+                return Ok(false);
+            }
+        }
+        if record.member("expectedArtifactsTree").is_some_and(|tree| !is_tree(tree)) {
+            return Err(bad);
+        }
+        let planned = |key| record.str_member(key).map(|path| JsString::from_wtf8(path.into_owned()));
+        let known = |path: &[u8]| self.planned.contains(path);
+        let artifacts = planned("detachedArtifactsPath")
+            .is_none_or(|path| known(path.as_bytes()) || path.as_bytes().strip_suffix(b".removing").is_some_and(known));
+        let transcript = planned("detachedTranscriptPath").is_none_or(|path| known(path.as_bytes()));
+        if expected > 1 && !(artifacts && transcript) {
+            return Err(bad);
+        }
+        let (artifacts, transcript) = (planned("plannedArtifactsPath").ok_or(bad)?, planned("plannedTranscriptPath").ok_or(bad)?);
+        self.planned.extend([artifacts.clone(), transcript.clone()]);
+        self.passed.push(Pending { attempt: expected, planned_artifacts: artifacts, planned_transcript: transcript, record });
+        Ok(true)
+    }
+
+    /// What a record says of the deletion itself: whose it is, what is planned and detached, and what is done.
+    fn is_plan(&self, record: &Value, attempt: u64, owners: bool) -> bool {
+        let directory = self.history.target.directory();
+        let beside = |key: &str, prefix: &[u8]| record.str_member(key).is_some_and(|path| is_sibling(&path, directory, prefix));
+        let absent_or = |key: &str, holds: bool| record.member(key).is_none() || holds;
+        let fresh =
+            |key: &str| beside(key, b".gjc-delete-") && record.str_member(key).is_some_and(|path| !self.planned.contains::<[u8]>(&path));
+        let is_true = |key: &str| record.member(key).and_then(View::as_bool) == Some(true);
+        let removed = record
+            .member("artifactsRemovedAttempt")
+            .and_then(View::as_f64)
+            .is_some_and(|removed| removed.fract() == 0.0 && removed >= 1.0 && removed <= attempt as f64);
+        self.history.common(record, CleanupState::Pending, 2.0, attempt)
+            && fresh("plannedArtifactsPath")
+            && fresh("plannedTranscriptPath")
+            && record.str_member("plannedArtifactsPath") != record.str_member("plannedTranscriptPath")
+            && ["detachedArtifactsPath", "detachedTranscriptPath"].iter().all(|key| absent_or(key, beside(key, b".gjc-delete-")))
+            && RETAINED_KEYS.iter().all(|key| absent_or(key, beside(key, b".gjc-")))
+            && ["artifactsPayloadDurable", "transcriptPayloadDurable"].iter().all(|key| absent_or(key, is_true(key)))
+            && absent_or("artifactsRemovedAttempt", removed)
+            && (!owners
+                || absent_or(OWNER_TRANSCRIPT_DELETED, is_true(OWNER_TRANSCRIPT_DELETED) && self.history.target.owner_evidence.is_some()))
+    }
 }
+
+const OWNER_TRANSCRIPT_DELETED: &str = "taskArtifactOwnerTranscriptDeleted";
 
 const RETAINED_KEYS: [&str; 6] = [
     "retainedArtifactsSuccessorPath",
@@ -593,24 +612,27 @@ const RETAINED_KEYS: [&str; 6] = [
     "retainedTranscriptUnknownPath",
 ];
 
-fn has_identity_member(identity: &Value, key: &str) -> bool {
-    // Written as strings; size may be either, as records of both forms exist in the field.
-    identity.member(key).is_some_and(|value| value.kind() == Kind::String || (key == "size" && value.kind() == Kind::Number))
+/// The identity of an artifact directory as records hold it: four texts, and a number for the size.
+fn is_artifact_identity(identity: &Value) -> bool {
+    let texts = ["dev", "ino", "mtimeNs", "sha256"].iter().all(|key| identity.str_member(key).is_some());
+    texts && identity.member("size").is_some_and(|size| size.kind() == Kind::Number)
 }
 
-/// A tree whose files are all empty.
+/// A tree whose files are all scrubbed.
 pub fn is_payload_free(tree: &Value) -> bool {
-    is_tree(tree)
-        && tree
-            .member("entries")
-            .into_iter()
-            .flat_map(View::items)
-            .all(|entry| entry.member("kind").is_some_and(|kind| kind.is_str("directory")) || is_text(entry, "size", b"0"))
+    let empty = data_encoding::HEXLOWER.encode(&EMPTY_SHA256);
+    let scrubbed = |entry: &Value| is_text(entry, "size", b"0") && is_text(entry, "sha256", empty.as_bytes());
+    let entries = || tree.member("entries").into_iter().flat_map(View::items);
+    is_tree(tree) && entries().all(|entry| entry.member("kind").is_some_and(|kind| kind.is_str("directory")) || scrubbed(entry))
 }
 
-/// True when `path` is `directory` + `/` + a name with this prefix.
+/// True when `path` is `directory` + `/` + a name with this prefix; slashes at the end are left out, as by `path.dirname` and
+/// `path.basename`.
 pub fn is_sibling(path: &[u8], directory: &[u8], prefix: &[u8]) -> bool {
-    path.strip_prefix(directory)
+    let end = path.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
+    path.get(..end)
+        .unwrap_or_default()
+        .strip_prefix(directory)
         .and_then(|rest| rest.strip_prefix(b"/"))
         .is_some_and(|name| name.starts_with(prefix) && !name.contains(&b'/'))
 }
@@ -766,6 +788,16 @@ mod tests {
         assert_eq!(read(&with(&crate::agent::owner_evidence::example("s1"))), Ok(()));
         assert_eq!(read(&with(&crate::agent::owner_evidence::example("another"))), Err(NotATombstone::OwnerScope));
         assert_eq!(read(&with("null")), Err(NotATombstone::OwnerScope));
+        let example = crate::agent::owner_evidence::example("s1");
+        for (from, to) in [("\"v2\"", "\"x\""), ("\"mtimeNs\":", "\"m\":"), ("\"dev\":\"65024\"", "\"dev\":\"x\"")] {
+            let edited = with(&example).replacen(from, to, 1);
+            assert_ne!(edited, with(&example), "{from}");
+            assert_eq!(read(&edited), Err(NotATombstone::OwnerScope), "{from}: what is else no tombstone has owner claims");
+        }
+        assert_eq!(read(&with("null").replace("\"dev\":\"65024\"", "\"dev\":\"x\"")), Err(NotATombstone::OwnerScope));
+        let behind = text().replace("\"targets\":[", "\"targets\":[{},{\"target\":{\"targets\":[{\"taskArtifactOwnerX\":1}]}},");
+        assert_eq!(read(&behind), Err(NotATombstone::OwnerScope), "behind a bad target, and further in");
+        assert_eq!(read(&behind.replace("taskArtifactOwnerX", "x")), Err(NotATombstone::Skipped));
         assert!(resumes(&with("null")).is_ok());
         assert!(resumes(&text().replace("\"state\"", "\"taskArtifactOwnerX\":1,\"state\"")).is_ok());
     }
@@ -806,8 +838,8 @@ mod tests {
     fn replay(release: Release, records: &[(Option<u64>, String)]) -> Result<usize, ReplayError> {
         let target = target();
         let history = History { scope: SCOPE, tombstone_path: b"/t.json", target: &target, release };
-        let records = records.iter().map(|(name, text)| (*name, value(text))).collect();
-        history.replay(records).map(|replay| match replay {
+        let records = records.iter().map(|(name, text)| (*name, text)).collect();
+        history.replay(records, |text| Ok(Value::parse(text.as_bytes()))).map(|replay| match replay {
             Replay::None => 0,
             Replay::Pending(all) => all.len(),
         })
@@ -824,14 +856,51 @@ mod tests {
         let records = [(Some(1), pending(1)), (Some(3), pending(3))];
         assert_eq!(replay(Release::V0_15, &records), Err(ReplayError::Durability));
     }
+    /// The first pending record with expected artifacts.
+    fn expecting(artifacts: &str) -> String {
+        pending(1).replace("\"plannedArtifactsPath\"", &format!("\"expectedArtifactsIdentity\":{artifacts},\"plannedArtifactsPath\""))
+    }
+    const ODD: &str = r#"{"dev":"x","ino":"1","size":1,"mtimeNs":"1","sha256":""}"#;
+
     #[test]
     fn a_number_that_bigint_refuses_reads_as_no_history() {
-        let artifacts = r#""expectedArtifactsIdentity":{"dev":"x","ino":"1","size":1,"mtimeNs":"1","sha256":""},"plannedArtifactsPath""#;
-        let spoilt = [pending(1).replace("\"ino\":\"7\"", "\"ino\":\"seven\""), pending(1).replace("\"plannedArtifactsPath\"", artifacts)];
-        for text in spoilt {
-            assert_ne!(text, pending(1));
-            assert_eq!(replay(Release::V0_17, &[(Some(1), text)]), Ok(0));
+        for release in Release::ALL {
+            assert_eq!(replay(release, &[(Some(1), expecting(ODD))]), Ok(0));
+            assert_eq!(replay(release, &[(Some(1), expecting(&ODD.replace("\"x\"", "\" 0x7 \"")))]), Ok(1));
         }
+    }
+    #[test]
+    fn what_is_judged_before_the_expected_artifacts_is_told_first() {
+        let told = |text: String| replay(Release::V0_17, &[(Some(1), text)]);
+        assert_eq!(told(expecting(ODD).replace("cleanup_pending", "other")), Err(ReplayError::Durability));
+        assert_eq!(told(expecting(ODD).replace("\"attempt\"", "\"taskArtifactOwnerX\":1,\"attempt\"")), Err(ReplayError::OwnerScope));
+        assert_eq!(told(expecting(&ODD.replace(",\"sha256\":\"\"", ""))), Err(ReplayError::Durability));
+        assert_eq!(told(expecting(&ODD.replace("\"size\":1", "\"size\":\"1\""))), Err(ReplayError::Durability));
+        let tree = |text: String| text.replace("\"attempt\"", "\"expectedArtifactsTree\":{},\"attempt\"");
+        assert_eq!(told(tree(expecting(ODD))), Ok(0), "the tree is judged behind it");
+        assert_eq!(told(tree(pending(1))), Err(ReplayError::Durability));
+    }
+    #[test]
+    fn the_numbers_of_the_target_are_compared_as_texts() {
+        for ino in ["seven", " 7 ", "0x7", "007"] {
+            let text = pending(1).replace("\"ino\":\"7\"", &format!("\"ino\":\"{ino}\""));
+            assert_ne!(text, pending(1));
+            for release in Release::ALL {
+                assert_eq!(replay(release, &[(Some(1), text.clone())]), Err(ReplayError::Durability), "{ino}");
+            }
+        }
+    }
+    #[test]
+    fn newest_judges_names_first_and_then_one_record_after_the_other() {
+        let broken = pending(1).replace("cleanup_pending", "other");
+        let then_no_json = [(Some(2), "{".to_owned()), (Some(1), broken)];
+        assert_eq!(replay(Release::V0_17, &then_no_json), Err(ReplayError::Durability));
+        assert_eq!(replay(Release::V0_15, &then_no_json), Ok(0), "all are read before one is judged");
+        let odd_name = [(Some(1), "{".to_owned()), (None, pending(3))];
+        assert_eq!(replay(Release::V0_17, &odd_name), Err(ReplayError::Durability));
+        assert_eq!(replay(Release::V0_15, &odd_name), Ok(0));
+        let sound_then_no_json = [(Some(10), "{".to_owned()), (Some(1), pending(1)), (Some(2), pending(2))];
+        assert_eq!(replay(Release::V0_17, &sound_then_no_json), Ok(0));
     }
     #[test]
     fn newest_goes_by_the_file_name_and_old_by_the_record() {
@@ -874,8 +943,12 @@ mod tests {
             &format!("\"detachedTranscriptPath\":\"/s/v2/.gjc-delete-{op}-transcript-9\",\"plannedArtifactsPath\""),
         );
         assert_eq!(replay(Release::V0_15, &[(Some(1), pending(1)), (Some(2), detached.clone())]), Err(ReplayError::Durability));
-        let planned = detached.replace("transcript-9", "transcript-1");
-        assert_eq!(replay(Release::V0_15, &[(Some(1), pending(1)), (Some(2), planned)]), Ok(2));
+        for planned in ["transcript-1", "artifacts-1"] {
+            let planned = detached.replace("transcript-9", planned);
+            assert_eq!(replay(Release::V0_15, &[(Some(1), pending(1)), (Some(2), planned)]), Ok(2), "any earlier plan");
+        }
+        let slash = pending(1).replace("-artifacts-1\"", "-artifacts-1/\"");
+        assert_eq!(replay(Release::V0_15, &[(Some(1), slash)]), Ok(1));
     }
     #[test]
     fn owner_members_of_a_pending_record() {
@@ -905,20 +978,36 @@ mod tests {
     fn artifacts_removed_with_a_retained_root() {
         let target = target();
         let history = History { scope: SCOPE, tombstone_path: b"/t.json", target: &target, release: Release::V0_15 };
-        let Ok(Replay::Pending(all)) = history.replay(vec![(Some(1), value(&pending(1)))]) else { panic!("replays") };
+        let Ok(Replay::Pending(all)) = history.replay(vec![(Some(1), value(&pending(1)))], |value| Ok(Some(value))) else {
+            panic!("replays")
+        };
         let plain = pending(1).replace("cleanup_pending", "artifacts_removed").replace("not compared", PATH);
         let judge = |text: &str| history.artifacts_removed(&value(text), &all[0], &|_, _| true);
         assert_eq!(judge(&plain), Ok(true));
         assert_eq!(judge(&pending(1)), Ok(false));
         let op = identity().operation();
         let root = format!(
-            r#""retainedArtifactsRoot":{{"path":"/s/v2/.gjc-delete-{op}-artifacts-1.removing","tree":{{"rootDev":"1","rootIno":"2","entries":[{{"relativePath":"","kind":"directory","dev":"1","ino":"2","size":"40","mtimeNs":"0","ctimeNs":"0"}}]}}}}"#
+            r#""retainedArtifactsRoot":{{"path":"/s/v2/.gjc-delete-{op}-artifacts-1.removing","identity":{{"dev":"1","ino":"2","size":40,"mtimeNs":"0","sha256":""}},"tree":{{"rootDev":"1","rootIno":"2","entries":[{{"relativePath":"","kind":"directory","dev":"1","ino":"2","size":"40","mtimeNs":"0","ctimeNs":"0"}}]}}}}"#
         );
         let retained = plain.replace("\"plannedArtifactsPath\"", &format!("{root},\"plannedArtifactsPath\""));
         assert_eq!(judge(&retained), Err(ReplayError::Durability));
         let durable = retained.replace("\"plannedArtifactsPath\"", "\"artifactsPayloadDurable\":true,\"plannedArtifactsPath\"");
         assert_eq!(judge(&durable), Ok(true));
         assert_eq!(history.artifacts_removed(&value(&durable), &all[0], &|_, _| false), Err(ReplayError::Durability));
+        let refused = |from: &str, to: &str| {
+            assert!(durable.contains(from), "{from}");
+            judge(&durable.replacen(from, to, 1)) == Err(ReplayError::Durability)
+        };
+        assert!(refused("\"size\":40", "\"size\":\"40\""), "no identity of a directory");
+        let elsewhere = format!("\"detachedArtifactsPath\":\"/s/v2/.gjc-delete-{op}-x\",\"artifactsPayloadDurable\"");
+        assert!(refused("\"artifactsPayloadDurable\"", &elsewhere), "what was detached lies where it says");
+        let file = |sha256: &str| {
+            let file = r#"{"relativePath":"f","kind":"file","dev":"1","ino":"3","size":"0","mtimeNs":"0","ctimeNs":"0""#;
+            format!("\"entries\":[{file}{sha256}}},")
+        };
+        assert!(refused("\"entries\":[", &file("")), "an empty file is scrubbed when its digest says so");
+        let scrubbed = format!(",\"sha256\":\"{}\"", data_encoding::HEXLOWER.encode(&EMPTY_SHA256));
+        assert_eq!(judge(&durable.replacen("\"entries\":[", &file(&scrubbed), 1)), Ok(true));
     }
 
     fn spend(entries: u64, receipts: &[(u64, u64)]) -> Result<ReplayBudget, ReplayError> {

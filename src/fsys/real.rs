@@ -143,7 +143,7 @@ impl Fs for Real {
     }
     fn open(&self, path: &Path) -> Result<Box<dyn File + '_>> {
         let fd = open_without_links(path, READ).map_err(fail("open", path))?;
-        Ok(Box::new(RealFile { file: fd.into(), path: path.to_owned() }))
+        Ok(Box::new(RealFile { file: fd.into(), directory: Path::new(""), name: path.to_owned() }))
     }
     fn open_dir(&self, path: &Path) -> Result<Box<dyn Directory + '_>> {
         let fd = open_without_links(path, READ_DIRECTORY).map_err(fail("opendir", path))?;
@@ -170,20 +170,22 @@ fn read_link_at(directory: BorrowedFd<'_>, name: &OsStr) -> rustix::io::Result<P
     Ok(PathBuf::from(OsStr::from_bytes(text.as_bytes())))
 }
 
-struct RealFile {
+/// An open file, and what it is called below a directory: its whole path is only made for an error.
+struct RealFile<'d> {
     file: std::fs::File,
-    path: PathBuf,
+    directory: &'d Path,
+    name: PathBuf,
 }
 
-impl std::io::Read for RealFile {
+impl std::io::Read for RealFile<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         self.file.read(buffer)
     }
 }
 
-impl File for RealFile {
+impl File for RealFile<'_> {
     fn stat(&self) -> Result<Meta> {
-        rustix::fs::fstat(&self.file).map(|s| meta_of(&s)).map_err(fail("fstat", &self.path))
+        rustix::fs::fstat(&self.file).map(|s| meta_of(&s)).map_err(|errno| fail("fstat", &self.directory.join(&self.name))(errno))
     }
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<usize> {
         self.file.read_at(buffer, offset)
@@ -200,9 +202,8 @@ struct RealDirectory {
 }
 
 impl RealDirectory {
-    fn fail(&self, op: &'static str, name: &OsStr) -> impl FnOnce(Errno) -> Error + use<> {
-        let path = self.path.join(name);
-        move |errno| Error { op, path, errno }
+    fn fail(&self, op: &'static str, name: &OsStr) -> impl FnOnce(Errno) -> Error {
+        move |errno| Error { op, path: self.path.join(name), errno }
     }
 }
 
@@ -215,7 +216,7 @@ impl Directory for RealDirectory {
     }
     fn open(&self, name: &OsStr) -> Result<Box<dyn File + '_>> {
         let fd = open_name(self.fd.as_fd(), name, READ).map_err(self.fail("open", name))?;
-        Ok(Box::new(RealFile { file: fd.into(), path: self.path.join(name) }))
+        Ok(Box::new(RealFile { file: fd.into(), directory: &self.path, name: name.into() }))
     }
     fn open_dir(&self, name: &OsStr) -> Result<Box<dyn Directory + '_>> {
         let fd = open_name(self.fd.as_fd(), name, READ_DIRECTORY).map_err(self.fail("opendir", name))?;

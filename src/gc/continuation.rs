@@ -147,6 +147,25 @@ impl Continuation {
         Ok(continuation)
     }
 
+    /// What the history rule compares of a continuation that is not read yet: it is asked of a candidate in memory before its
+    /// grammar. None when something compared has not even the form of what it would have to equal.
+    pub fn claimed<'a>(value: impl View<'a>) -> Option<Continuation> {
+        let inode = |value: Option<_>| value.and_then(|value| Inode::numbers(value, "dev", "ino"));
+        let tree = value.get("retainedTreeSnapshot")?;
+        let entries = tree.get("entries").filter(|entries| entries.kind() == Kind::Array)?;
+        let tree = TreeSnapshot {
+            root: Inode::numbers(tree, "rootDev", "rootIno")?,
+            entries: entries.items().map(Entry::claimed).collect::<Option<_>>()?,
+        };
+        let mut claimed = Continuation::new(inode(value.get("parentIdentity"))?, JsString::default(), tree);
+        for (list, values) in List::ALL.into_iter().zip(&mut claimed.lists) {
+            let said = value.get(list.key()).into_iter().flat_map(View::items).filter_map(View::as_str);
+            values.extend(said.map(|said| JsString::from_wtf8(said.into_owned())));
+        }
+        claimed.payload_durable = value.get("payloadDurable").and_then(View::as_bool);
+        Some(claimed)
+    }
+
     /// The record form.
     pub fn write<O: Out>(&self, out: &mut O) {
         object(out, |members| {

@@ -171,7 +171,7 @@ fn seen(receipts: &Listing) -> BTreeMap<OsString, (u64, u64, u64, i128)> {
 /// The journals of a scope whose workspace is there.
 fn journals(world: &World<'_>, path: &Path, digest: &str, receipts: &Listing, found: &mut Vec<Found>) -> Result<(), Fault> {
     let inventory = Inventory::of(receipts).map_err(Fault::Full)?;
-    if !inventory.nobody.is_empty() || inventory.journals.iter().any(|files| files.names.are_corrupt()) {
+    if !inventory.nobody.is_empty() || inventory.journals.iter().any(|files| files.names.are_outside_grammar()) {
         return Err(Refusal::ContinuationCorrupt.into());
     }
     let sessions = path.parent().unwrap_or(path);

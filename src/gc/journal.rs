@@ -86,7 +86,8 @@ pub enum Subject<'a> {
 /// pending ones by ascending attempt.
 ///
 /// gjc decodes all receipts before it compares them: what a comparison refuses is kept until [`Replay::finish`], so that a
-/// later receipt that does not decode is reported first, as gjc does.
+/// later receipt that does not decode is reported first, as gjc does. Likewise it decodes both named states before it sees
+/// whether each is what its file is called; whoever replays asks [`Replay::named`] between them and the attempts.
 #[derive(Debug)]
 pub struct Replay<'s> {
     scope: Scope<'s>,
@@ -95,6 +96,7 @@ pub struct Replay<'s> {
     owner_retired: bool,
     attempts: u64,
     last: Option<Box<Retained>>,
+    misnamed: bool,
     evidence_differs: bool,
     history_breaks: bool,
     not_canonical: Vec<State>,
@@ -129,6 +131,7 @@ impl<'s> Replay<'s> {
             owner_retired: false,
             attempts: 0,
             last: None,
+            misnamed: false,
             evidence_differs: false,
             history_breaks: false,
             not_canonical,
@@ -143,31 +146,35 @@ impl<'s> Replay<'s> {
     /// Takes the bytes of the file of `state`, which is not `prepared` (§11.1 steps 5 and 6).
     ///
     /// # Errors
-    /// Its decoding token, or [`Refusal::StateMissing`] when it is not what its file name says or an attempt is left out.
+    /// Its decoding token, or [`Refusal::StateMissing`] when an attempt is not what its file name says, or one is left out.
     pub fn read(&mut self, state: State, bytes: &[u8], tape: &mut Tape) -> Result<(), Refusal> {
         let receipt = parse(bytes, tape, |value| Receipt::decode(value, self.scope.digest, self.scope.root, &self.prepared.target))?;
-        if receipt.state() != state {
-            return Err(Refusal::StateMissing);
-        }
-        if !receipt.is_canonical(bytes) {
+        let as_named = receipt.state() == state;
+        if as_named && !receipt.is_canonical(bytes) {
             self.not_canonical.push(state);
         }
         self.evidence_differs |= receipt.evidence != self.prepared.evidence;
-        match receipt.progress {
-            // A second `prepared` has no file of its own.
-            Progress::Prepared => return Err(Refusal::StateMissing),
-            Progress::ArtifactsRemoved => self.artifacts_removed = true,
-            Progress::OwnerRetired => self.owner_retired = true,
-            Progress::OwnerPending { attempt, outcome } => {
-                if attempt != self.attempts + 1 {
-                    return Err(Refusal::StateMissing);
-                }
+        match (state, receipt.progress) {
+            (State::OwnerPending(attempt), Progress::OwnerPending { outcome, .. }) if as_named && attempt == self.attempts + 1 => {
                 self.attempts = attempt;
                 self.history_breaks |= self.last.as_ref().is_some_and(|last| !outcome.continuation.extends(&last.continuation));
                 self.last = Some(outcome);
             }
+            (State::OwnerPending(_), _) => return Err(Refusal::StateMissing),
+            (State::ArtifactsRemoved, Progress::ArtifactsRemoved) => self.artifacts_removed = true,
+            (State::OwnerRetired, Progress::OwnerRetired) => self.owner_retired = true,
+            // A second `prepared` has no file of its own.
+            _ => self.misnamed = true,
         }
         Ok(())
+    }
+
+    /// Whether each named state that was read is what its file is called (§11.1 step 5).
+    ///
+    /// # Errors
+    /// [`Refusal::StateMissing`].
+    pub const fn named(&self) -> Result<(), Refusal> {
+        if self.misnamed { Err(Refusal::StateMissing) } else { Ok(()) }
     }
 
     /// Ends the replay (§11.1 steps 7 to 9, 11). The live proof of step 10 is the caller's.
@@ -175,6 +182,7 @@ impl<'s> Replay<'s> {
     /// # Errors
     /// What the comparisons found, in gjc's order.
     pub fn finish(self) -> Result<Journal, Refusal> {
+        self.named()?;
         if (self.owner_retired || self.last.is_some()) && !self.artifacts_removed {
             return Err(Refusal::StateMissing);
         }
@@ -215,7 +223,7 @@ pub fn replay<E: From<Refusal>, B: AsRef<[u8]>>(
     if !names.has(State::Prepared) {
         return match names {
             _ if names.is_empty() => Ok(None),
-            _ if names.are_corrupt() || names.have_odd_attempt() => Err(Refusal::ContinuationCorrupt.into()),
+            _ if names.are_corrupt() => Err(Refusal::ContinuationCorrupt.into()),
             _ => Err(Refusal::StateMissing.into()),
         };
     }
@@ -224,14 +232,17 @@ pub fn replay<E: From<Refusal>, B: AsRef<[u8]>>(
     if names.are_corrupt() {
         return Err(Refusal::ContinuationCorrupt.into());
     }
-    for state in names.states().iter().filter(|state| **state != State::Prepared) {
-        if names.have_odd_attempt() && matches!(state, State::OwnerPending(_)) {
-            break;
-        }
-        replay.read(*state, read(*state)?.as_ref(), tape)?;
+    let (attempts, named): (Vec<State>, Vec<State>) =
+        names.states().iter().filter(|state| **state != State::Prepared).partition(|state| matches!(state, State::OwnerPending(_)));
+    for state in named {
+        replay.read(state, read(state)?.as_ref(), tape)?;
     }
+    replay.named()?;
     if names.have_odd_attempt() {
         return Err(Refusal::ContinuationCorrupt.into());
+    }
+    for state in attempts {
+        replay.read(state, read(state)?.as_ref(), tape)?;
     }
     Ok(Some(replay.finish()?))
 }
@@ -297,7 +308,15 @@ mod tests {
     #[test]
     fn a_journal_needs_its_prepared_receipt() {
         assert_eq!(replayed(&[(State::ArtifactsRemoved, removed())], false).0, Err(Refusal::StateMissing));
-        assert_eq!(replayed(&[], true).0, Err(Refusal::ContinuationCorrupt));
+        assert_eq!(replayed(&[], true).0, Err(Refusal::StateMissing), "an odd attempt is no state either, and is judged later");
+    }
+    #[test]
+    fn both_named_states_are_decoded_before_either_is_held_to_its_name() {
+        let files =
+            |retired: String| [(State::Prepared, prepared()), (State::ArtifactsRemoved, prepared()), (State::OwnerRetired, retired)];
+        assert_eq!(replayed(&files("{".to_owned()), false).0, Err(Refusal::ContinuationCorrupt));
+        assert_eq!(replayed(&files(prepared()), false).0, Err(Refusal::StateMissing));
+        assert_eq!(replayed(&files(prepared()), true).0, Err(Refusal::StateMissing), "and this before the attempts");
     }
     #[test]
     fn what_does_not_decode_is_told_before_what_does_not_compare() {

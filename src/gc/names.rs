@@ -82,6 +82,8 @@ pub enum Name {
     Receipt(Key, State),
     /// `owner_pending-` and at least eight digits that are no canonical attempt: discovery lets it pass, its journal does not.
     OddAttempt(Key),
+    /// `owner_pending-` and anything else: discovery does not let it pass; its journal meets it where it meets an odd attempt.
+    NoAttempt(Key),
     /// Begins like the receipts of this transcript and is none.
     Malformed(Key),
     /// Begins `gc-retirement-` and names no transcript.
@@ -91,6 +93,13 @@ pub enum Name {
 }
 
 impl Name {
+    /// The transcript whose names begin like this one.
+    pub const fn key(self) -> Option<Key> {
+        match self {
+            Name::Receipt(key, _) | Name::OddAttempt(key) | Name::NoAttempt(key) | Name::Malformed(key) => Some(key),
+            Name::Nobody | Name::Foreign => None,
+        }
+    }
     /// Reads a name.
     pub fn parse(name: &[u8]) -> Name {
         let Some(rest) = name.strip_prefix(PREFIX.as_bytes()) else { return Name::Foreign };
@@ -103,6 +112,7 @@ impl Name {
             _ => match attempt(suffix) {
                 Some(Some(attempt)) => Name::Receipt(key, State::OwnerPending(attempt)),
                 Some(None) => Name::OddAttempt(key),
+                None if suffix.starts_with(PENDING) => Name::NoAttempt(key),
                 None => Name::Malformed(key),
             },
         }
@@ -113,10 +123,13 @@ impl Name {
     }
 }
 
+/// How what follows the key begins in the name of a pending receipt.
+const PENDING: &[u8] = b"owner_pending-";
+
 /// The attempt of `owner_pending-<digits>.json`: none when it has not this shape, an inner none when the digits are not
 /// canonical (padded to eight, 1 to 2^53−1).
 fn attempt(suffix: &[u8]) -> Option<Option<u64>> {
-    let digits = suffix.strip_prefix(b"owner_pending-")?.strip_suffix(b".json")?;
+    let digits = suffix.strip_prefix(PENDING)?.strip_suffix(b".json")?;
     if digits.len() < 8 || !digits.iter().all(u8::is_ascii_digit) {
         return None;
     }
@@ -139,6 +152,7 @@ pub struct Names {
     states: Vec<State>,
     corrupt: bool,
     odd_attempt: bool,
+    outside_grammar: bool,
 }
 
 impl Names {
@@ -157,13 +171,14 @@ impl Names {
                 self.corrupt |= !regular;
                 self.states.push(state);
             }
-            Name::OddAttempt(of) if of == key => {
+            Name::OddAttempt(of) | Name::NoAttempt(of) if of == key => {
                 self.corrupt |= !regular;
                 self.odd_attempt = true;
             }
             Name::Malformed(of) if of == key => self.corrupt = true,
             _ => {}
         }
+        self.outside_grammar |= name.key() == Some(key) && (!regular || !name.fits_directory());
     }
     /// No receipt and no name like one.
     pub fn is_empty(&self) -> bool {
@@ -177,9 +192,13 @@ impl Names {
     pub const fn are_corrupt(&self) -> bool {
         self.corrupt
     }
-    /// A pending receipt whose attempt is not canonical.
+    /// A pending receipt whose attempt is not canonical, or is none.
     pub const fn have_odd_attempt(&self) -> bool {
         self.odd_attempt
+    }
+    /// A name, or an entry, that discovery does not let pass in a receipts directory (§13).
+    pub const fn are_outside_grammar(&self) -> bool {
+        self.outside_grammar
     }
     /// Whether the state has its file.
     pub fn has(&self, state: State) -> bool {
@@ -223,9 +242,12 @@ mod tests {
             assert_eq!(name, Name::OddAttempt(key()), "{odd}");
             assert!(name.fits_directory());
         }
-        for malformed in
-            ["owner_pending-1.json", "owner_pending-0000000x.json", "owner_pending-00000001.json.tmp", "prepared", "done.json", ""]
-        {
+        for none in ["owner_pending-1.json", "owner_pending-0000000x.json", "owner_pending-00000001.json.tmp", "owner_pending-"] {
+            let name = suffix(none);
+            assert_eq!(name, Name::NoAttempt(key()), "{none}");
+            assert!(!name.fits_directory());
+        }
+        for malformed in ["owner_pending", "prepared", "done.json", ""] {
             let name = suffix(malformed);
             assert_eq!(name, Name::Malformed(key()), "{malformed}");
             assert!(!name.fits_directory());
@@ -255,6 +277,17 @@ mod tests {
         assert!(!found.are_corrupt() && found.has(State::OwnerPending(10)) && !found.has(State::ArtifactsRemoved));
         assert!(Names::of(key(), [(key().name(State::Prepared), false)]).are_corrupt());
         assert!(!Names::of(key(), [(other.name(State::Prepared), false)]).are_corrupt());
+    }
+    #[test]
+    fn a_journal_and_discovery_take_offence_at_different_names() {
+        let judged = |suffix: &str| {
+            let names = Names::of(key(), [(format!("{}{suffix}", key().prefix()), true)]);
+            (names.are_corrupt(), names.have_odd_attempt(), names.are_outside_grammar())
+        };
+        assert_eq!(judged("prepared.json"), (false, false, false));
+        assert_eq!(judged("owner_pending-000000001.json"), (false, true, false));
+        assert_eq!(judged("owner_pending-1.json"), (false, true, true));
+        assert_eq!(judged("done.json"), (true, false, true));
     }
     #[test]
     fn the_receipts_directory_as_a_whole_knows_the_same_names() {

@@ -71,14 +71,15 @@ impl Outcome {
     pub fn read<'a, V: View<'a>>(value: V, root: &SessionsRoot, evidence: &Evidence) -> Result<Outcome, Refusal> {
         let invalid = Refusal::OutcomeInvalid;
         let kind = value.str_member("kind").ok_or(invalid)?;
-        let (required, optional): (&[&str], &[&str]) = match kind.as_ref() {
-            b"completed" => (&["kind", "evidence", "nativeOutcome"], &[]),
-            b"payload_retired" => (&["kind", "namespace", "evidence", "continuation", "nativeOutcome"], &[]),
-            b"cleanup_pending" => (&["kind", "evidence", "continuation"], &["nativeOutcome"]),
-            b"uncertain" => (&["kind", "evidence", "continuation", "reason"], &["nativeOutcome"]),
+        let required: &[&str] = match kind.as_ref() {
+            b"completed" => &["kind", "evidence"],
+            b"payload_retired" => &["kind", "namespace", "evidence", "continuation"],
+            b"cleanup_pending" => &["kind", "evidence", "continuation"],
+            b"uncertain" => &["kind", "evidence", "continuation", "reason"],
             _ => return Err(invalid),
         };
-        if !is_closed(value, required, optional) {
+        // Whether a kind needs a native outcome is a rule of the kind, asked when all members were read.
+        if !is_closed(value, required, &["nativeOutcome"]) {
             return Err(invalid);
         }
         // Canonical re-encodings are compared: the order of members is free, the order of entries is not.

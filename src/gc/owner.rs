@@ -60,7 +60,8 @@ impl Manifest {
 /// A name under which a writer has not yet published: `^\..+\.<uuid>\.(?:staging|replacement)$` for the last component.
 /// One such entry anywhere in an owner's tree blocks its capture and its retirement.
 pub fn is_pending_publication(relative_path: &[u8]) -> bool {
-    let name = relative_path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    // `path.basename` leaves slashes at the end out.
+    let name = relative_path.rsplit(|byte| *byte == b'/').find(|name| !name.is_empty()).unwrap_or_default();
     let stem = name.strip_suffix(b".staging").or_else(|| name.strip_suffix(b".replacement"));
     let Some((front, uuid)) = stem.and_then(|stem| stem.split_at_checked(stem.len().checked_sub(36)?)) else { return false };
     let middle = front.strip_prefix(b".").and_then(|front| front.strip_suffix(b"."));

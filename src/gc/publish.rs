@@ -1,6 +1,6 @@
 //! Publication of a receipt as a pure decision (spec 03 §12): what a writer would append to a journal, or why it refuses.
 
-use super::budget::{Budget, History};
+use super::budget::{Budget, History, MAX_RECEIPT_BYTES};
 use super::journal::Current;
 use super::receipt::{ARTIFACTS_REMOVED, ATTEMPT, COMMON, CONTINUATION, EVIDENCE, NAMESPACE_RETAINED, OUTCOME, PAYLOAD_RETIRED, RETIRED};
 use super::{Continuation, Evidence, Journal, Key, Progress, Receipt, Refusal, Scope, State, Target, names, receipt};
@@ -36,18 +36,16 @@ pub enum Decision {
     Keep(State),
 }
 
-/// The later state members that a candidate may carry.
-const LATER: [&str; 7] = [ATTEMPT, ARTIFACTS_REMOVED, OUTCOME, CONTINUATION, PAYLOAD_RETIRED, NAMESPACE_RETAINED, RETIRED];
-
 /// Decides about a candidate in memory, given the replayed journal of its transcript. Scope authority, lease, the exclusive
 /// publication and the reading back are the writer's.
 ///
-/// The order of the rules within one state is gjc's as far as the vectors fix it: binding, evidence, shape, order, history,
-/// quotas, decoding, proof.
+/// The order of the rules: binding, evidence, order of the states, history, shape, quotas, decoding, proof. The history rule is
+/// asked of the outcome's continuation as it is said, before anything is known of its grammar.
 ///
 /// # Errors
 /// The token of the first rule that fails.
 pub fn publish<'a>(candidate: impl View<'a>, scope: &Scope<'_>, journal: Option<&Journal>, facts: &Facts<'_>) -> Result<Decision, Refusal> {
+    let candidate = &in_memory(candidate);
     let path = candidate.str_member("transcriptPath").ok_or(Refusal::ContinuationAuthorityMismatch)?;
     if !scope.accepts(JsStr::from_wtf8(&path)) {
         return Err(Refusal::ContinuationAuthorityMismatch);
@@ -58,7 +56,7 @@ pub fn publish<'a>(candidate: impl View<'a>, scope: &Scope<'_>, journal: Option<
         facts.transcript.bind(&prepared.target)?;
         let same_target = Target::read(candidate, scope.root.path()).is_ok_and(|target| target == prepared.target);
         let same_evidence =
-            candidate.get(EVIDENCE).is_some_and(|evidence| Evidence::read(evidence).is_ok_and(|found| found == prepared.evidence));
+            candidate.member(EVIDENCE).is_some_and(|evidence| Evidence::read(evidence).is_ok_and(|found| found == prepared.evidence));
         if !same_target || !same_evidence {
             return Err(Refusal::EvidenceMismatch);
         }
@@ -66,16 +64,18 @@ pub fn publish<'a>(candidate: impl View<'a>, scope: &Scope<'_>, journal: Option<
     let at = journal.map(Journal::state);
     let (state, appends) = follow(candidate, at)?;
     if let (State::OwnerPending(_), Some(Progress::OwnerPending { outcome, .. })) = (state, journal.map(|journal| &journal.newest)) {
-        let evidence = journal.map(|journal| &journal.prepared.evidence);
-        let next =
-            candidate.get(CONTINUATION).zip(evidence).and_then(|(next, evidence)| Continuation::read(next, scope.root, evidence).ok());
-        if next.is_some_and(|next| !next.extends(&outcome.continuation)) {
+        let next = candidate.member(OUTCOME).filter(|next| !has_kind(next, "completed")).and_then(|next| next.member("continuation"));
+        if !next.and_then(Continuation::claimed).is_some_and(|next| next.extends(&outcome.continuation)) {
             return Err(Refusal::ContinuationAuthorityMismatch);
         }
     }
+    shape(candidate, state)?;
     let record = record(candidate, scope, state);
+    let length = receipt::measure(&record)?;
     if appends {
-        facts.history.project(receipt::measure(&record)?, facts.scope_entries)?;
+        facts.history.project(length, facts.scope_entries)?;
+    } else if length > MAX_RECEIPT_BYTES {
+        return Err(Refusal::ReceiptCapacityExceeded);
     }
     let target = Target::read(candidate, scope.root.path())?;
     let receipt = Receipt::decode(&record, scope.digest, scope.root, &target)?;
@@ -99,60 +99,76 @@ pub fn publish<'a>(candidate: impl View<'a>, scope: &Scope<'_>, journal: Option<
     Ok(Decision::Append { name: Key::of(receipt.target.transcript_path.as_js()).name(state), receipt: Box::new(receipt) })
 }
 
-/// Shape of the candidate and the table of §12: the state it would be stored as, and whether it is appended.
-fn follow<'a, V: View<'a>>(candidate: V, at: Option<State>) -> Result<(State, bool), Refusal> {
-    let order = Refusal::StateOrderInvalid;
-    let only = |allowed: &[&str]| LATER.iter().all(|key| allowed.contains(key) || candidate.get(key).is_none());
-    let true_or_absent = |keys: &[&str]| keys.iter().all(|key| candidate.get(key).is_none_or(|flag| flag.as_bool() == Some(true)));
-    match candidate.str_member("state").as_deref() {
-        Some(b"prepared") if only(&[]) => Ok((State::Prepared, at.is_none())),
-        Some(b"artifacts_removed") if only(&[ARTIFACTS_REMOVED]) && true_or_absent(&[ARTIFACTS_REMOVED]) => match at {
-            None => Err(order),
-            Some(at) => Ok((State::ArtifactsRemoved, at == State::Prepared)),
-        },
-        Some(b"owner_pending") => {
-            let attempt = match at {
-                Some(State::ArtifactsRemoved) => 1,
-                Some(State::OwnerPending(attempt)) => attempt + 1,
-                _ => return Err(order),
-            };
-            if attempt > names::MAX_ATTEMPT {
-                return Err(Refusal::AttemptInvalid);
-            }
-            let flags = [ARTIFACTS_REMOVED, PAYLOAD_RETIRED, NAMESPACE_RETAINED];
-            let preset = candidate.get(ATTEMPT).is_none_or(|preset| preset.as_f64() == Some(attempt as f64));
-            let whole = candidate.get(OUTCOME).is_some() && candidate.get(CONTINUATION).is_some() && candidate.get(RETIRED).is_none();
-            let retired = is_payload_retired(candidate) || only(&[ATTEMPT, ARTIFACTS_REMOVED, OUTCOME, CONTINUATION]);
-            if preset && whole && retired && true_or_absent(&flags) {
-                Ok((State::OwnerPending(attempt), true))
-            } else {
-                Err(Refusal::OutcomeMismatch)
-            }
+/// The candidate as the writer knows it: of the transcript's identity it takes the six members and no other.
+fn in_memory<'a>(candidate: impl View<'a>) -> Value {
+    let mut known = candidate.to_value();
+    let identity = known.member("transcriptIdentity").and_then(Value::as_object).map(|identity| {
+        let six = ["dev", "ino", "nlink", "size", "mtimeNs", "sha256"];
+        six.iter().filter_map(|key| Some((*key, identity.get(key)?.clone()))).collect::<Object>()
+    });
+    if let (Some(identity), Some(known)) = (identity, known.as_object_mut()) {
+        known.set("transcriptIdentity", Value::Object(identity));
+    }
+    known
+}
+
+/// The table of §12: the state that the candidate would be stored as, and whether it is appended.
+fn follow(candidate: &Value, at: Option<State>) -> Result<(State, bool), Refusal> {
+    let state = match (candidate.str_member("state").as_deref(), at) {
+        (Some(b"prepared"), _) => State::Prepared,
+        (Some(b"artifacts_removed"), Some(_)) => State::ArtifactsRemoved,
+        (Some(b"owner_pending"), Some(State::ArtifactsRemoved)) => State::OwnerPending(1),
+        (Some(b"owner_pending"), Some(State::OwnerPending(attempt))) => State::OwnerPending(attempt.saturating_add(1)),
+        (Some(b"owner_retired"), Some(State::ArtifactsRemoved | State::OwnerPending(_) | State::OwnerRetired)) => State::OwnerRetired,
+        _ => return Err(Refusal::StateOrderInvalid),
+    };
+    let appends = match state {
+        State::Prepared => at.is_none(),
+        State::ArtifactsRemoved => at == Some(State::Prepared),
+        State::OwnerPending(_) => true,
+        State::OwnerRetired => at != Some(State::OwnerRetired),
+    };
+    Ok((state, appends))
+}
+
+/// The members that a candidate of this state may and must carry. What the writer sets itself may be left out.
+fn shape(candidate: &Value, state: State) -> Result<(), Refusal> {
+    let absent = |keys: &[&str]| keys.iter().all(|key| candidate.member(key).is_none());
+    let absent_or = |key: &str, flag: bool| candidate.member(key).is_none_or(|said| said.as_bool() == Some(flag));
+    let outcome = candidate.member(OUTCOME).filter(|outcome| outcome.truthy());
+    let completed = outcome.is_some_and(|outcome| has_kind(outcome, "completed"));
+    let (holds, refusal) = match state {
+        State::Prepared | State::ArtifactsRemoved => {
+            let bare = absent(&[ATTEMPT, OUTCOME, CONTINUATION, PAYLOAD_RETIRED, NAMESPACE_RETAINED, RETIRED]);
+            let flag = if state == State::Prepared { absent(&[ARTIFACTS_REMOVED]) } else { absent_or(ARTIFACTS_REMOVED, true) };
+            (bare && flag, Refusal::StateMismatch)
         }
-        Some(b"owner_retired") => {
-            let shape = only(&[ARTIFACTS_REMOVED, RETIRED, OUTCOME]) && true_or_absent(&[ARTIFACTS_REMOVED, RETIRED]);
-            match at {
-                _ if !shape || candidate.get(OUTCOME).is_none() => Err(Refusal::OutcomeMismatch),
-                None | Some(State::Prepared) => Err(order),
-                // The stored outcome is `completed`, as every `owner_retired` receipt's is.
-                Some(State::OwnerRetired) if !is_kind(candidate, "completed") => Err(Refusal::OutcomeMismatch),
-                Some(at) => Ok((State::OwnerRetired, at != State::OwnerRetired)),
-            }
+        State::OwnerPending(attempt) => {
+            let retired = outcome.is_some_and(|outcome| has_kind(outcome, "payload_retired"));
+            let preset = candidate.member(ATTEMPT).is_none_or(|preset| preset.as_f64() == Some(attempt as f64));
+            let continuation = outcome.and_then(|outcome| outcome.member("continuation"));
+            let repeated = candidate.member(CONTINUATION).is_none_or(|said| continuation == Some(said));
+            let flags = absent_or(ARTIFACTS_REMOVED, true) && absent_or(PAYLOAD_RETIRED, retired) && absent_or(NAMESPACE_RETAINED, retired);
+            (outcome.is_some() && !completed && absent(&[RETIRED]) && preset && repeated && flags, Refusal::OutcomeMismatch)
         }
-        _ => Err(Refusal::StateMismatch),
+        State::OwnerRetired => {
+            let others = absent(&[ATTEMPT, CONTINUATION, PAYLOAD_RETIRED, NAMESPACE_RETAINED]);
+            (completed && others && absent_or(ARTIFACTS_REMOVED, true) && absent_or(RETIRED, true), Refusal::OutcomeMismatch)
+        }
+    };
+    match state {
+        _ if !holds => Err(refusal),
+        State::OwnerPending(attempt) if attempt > names::MAX_ATTEMPT => Err(Refusal::AttemptInvalid),
+        _ => Ok(()),
     }
 }
 
-fn is_kind<'a>(candidate: impl View<'a>, kind: &str) -> bool {
-    candidate.get(OUTCOME).and_then(|outcome| outcome.get("kind")).is_some_and(|found| found.is_str(kind))
-}
-
-fn is_payload_retired<'a>(candidate: impl View<'a>) -> bool {
-    is_kind(candidate, "payload_retired")
+fn has_kind(outcome: &Value, kind: &str) -> bool {
+    outcome.member("kind").is_some_and(|found| found.is_str(kind))
 }
 
 /// The record that the writer builds, before it is decoded: the caller's values in the order of a receipt.
-fn record<'a>(candidate: impl View<'a>, scope: &Scope<'_>, state: State) -> Value {
+fn record(candidate: &Value, scope: &Scope<'_>, state: State) -> Value {
     let mut record = Object::new();
     for key in COMMON {
         match key {
@@ -169,8 +185,12 @@ fn record<'a>(candidate: impl View<'a>, scope: &Scope<'_>, state: State) -> Valu
             record.set(ATTEMPT, Value::Number(attempt as f64));
             flag(&mut record, &[ARTIFACTS_REMOVED]);
             copy(candidate, OUTCOME, &mut record);
-            copy(candidate, CONTINUATION, &mut record);
-            if is_payload_retired(candidate) {
+            let outcome = candidate.member(OUTCOME);
+            // The one of the outcome, whether or not the candidate repeats it.
+            if let Some(continuation) = outcome.and_then(|outcome| outcome.member("continuation")) {
+                record.set(CONTINUATION, continuation.clone());
+            }
+            if outcome.is_some_and(|outcome| has_kind(outcome, "payload_retired")) {
                 flag(&mut record, &[PAYLOAD_RETIRED, NAMESPACE_RETAINED]);
             }
         }
@@ -182,9 +202,9 @@ fn record<'a>(candidate: impl View<'a>, scope: &Scope<'_>, state: State) -> Valu
     Value::Object(record)
 }
 
-fn copy<'a>(candidate: impl View<'a>, key: &str, record: &mut Object) {
-    if let Some(value) = candidate.get(key) {
-        record.set(key, value.to_value());
+fn copy(candidate: &Value, key: &str, record: &mut Object) {
+    if let Some(value) = candidate.member(key) {
+        record.set(key, value.clone());
     }
 }
 
@@ -193,7 +213,7 @@ mod tests {
     use super::*;
     use crate::agent::owner_evidence::example;
     use crate::gc::SessionsRoot;
-    use crate::gc::budget::{MAX_RECEIPT_BYTES, scope_entries};
+    use crate::gc::budget::scope_entries;
 
     fn candidate(state: &str, more: &str) -> Value {
         let locator = Value::parse(example("s").as_bytes()).and_then(|evidence| evidence.member("locator").cloned()).unwrap();
@@ -262,7 +282,7 @@ mod tests {
     }
     #[test]
     fn a_full_history_is_told_before_the_candidate_is_decoded() {
-        let malformed = candidate("owner_retired", r#","taskArtifactOwnerRetirementOutcome":{}"#);
+        let malformed = candidate("owner_retired", r#","taskArtifactOwnerRetirementOutcome":{"kind":"completed"}"#);
         let journal = journal(Progress::ArtifactsRemoved);
         assert_eq!(refusal(decide(&malformed, Some(&journal), |_| {})), Some(Refusal::OutcomeInvalid));
         let root = SessionsRoot::new(b"/r").unwrap();
@@ -280,19 +300,116 @@ mod tests {
             assert_eq!(again, Ok(Decision::Keep(State::ArtifactsRemoved)));
         }
     }
+    /// An outcome that left the whole tree, with `more` members of its continuation, and of it.
+    fn uncertain(in_continuation: &str, more: &str) -> String {
+        let evidence = Value::parse(example("s").as_bytes()).unwrap();
+        let member = |key| crate::json::stringify::to_text(evidence.member(key).unwrap());
+        let owner = crate::agent::owner_evidence::owner_id("s".into()).unwrap();
+        format!(
+            r#"{{"kind":"uncertain","evidence":{},"continuation":{{"schemaVersion":1,"parentIdentity":{},"retainedRootPath":"/r/.task-artifact-owners/{owner}","retainedTreeSnapshot":{}{in_continuation}}},"reason":"r"{more}}}"#,
+            example("s"),
+            member("parentIdentity"),
+            member("treeSnapshot"),
+        )
+    }
+    fn pending(outcome: &str, more: &str) -> Value {
+        candidate("owner_pending", &format!(r#","taskArtifactOwnerRetirementOutcome":{outcome}{more}"#))
+    }
+    /// The journal after the first attempt, which recorded a native code.
+    fn attempted() -> Journal {
+        let first = pending(&uncertain(r#","nativeCodes":["c"]"#, ""), "");
+        match decide(&first, Some(&journal(Progress::ArtifactsRemoved)), |_| {}).unwrap() {
+            Decision::Append { receipt, .. } => journal(receipt.progress),
+            Decision::Keep(_) => panic!("an attempt is appended"),
+        }
+    }
+    const CONTINUATION_OF: &str = "\"taskArtifactOwnerRetirementContinuation\"";
+
+    #[test]
+    fn the_order_of_states_comes_before_the_shape() {
+        let order = Some(Refusal::StateOrderInvalid);
+        let odd = |state: &str| candidate(state, &format!(",\"taskArtifactOwnerRetired\":1,{CONTINUATION_OF}:{{}}"));
+        for state in ["artifacts_removed", "owner_pending", "owner_retired", "bogus"] {
+            assert_eq!(refusal(decide(&odd(state), None, |_| {})), order, "{state} without a journal");
+        }
+        let prepared = journal(Progress::Prepared);
+        for state in ["owner_pending", "owner_retired", "bogus"] {
+            assert_eq!(refusal(decide(&odd(state), Some(&prepared), |_| {})), order, "{state} behind prepared");
+        }
+        let stateless = odd("bogus");
+        let mut stateless = stateless.as_object().unwrap().clone();
+        stateless.remove("state");
+        assert_eq!(refusal(decide(&Value::Object(stateless), Some(&prepared), |_| {})), order);
+        assert_eq!(refusal(decide(&odd("artifacts_removed"), Some(&prepared), |_| {})), Some(Refusal::StateMismatch), "near miss");
+    }
+    #[test]
+    fn the_history_of_attempts_comes_before_the_shape_of_the_next() {
+        let (journal, authority) = (attempted(), Some(Refusal::ContinuationAuthorityMismatch));
+        let kept = uncertain(r#","nativeCodes":["c"]"#, "");
+        let next = |candidate: &Value| refusal(decide(candidate, Some(&journal), |_| {}));
+        assert_eq!(next(&pending(&kept, "")), None);
+        assert_eq!(next(&candidate("owner_pending", "")), authority, "no outcome");
+        assert_eq!(next(&candidate("owner_pending", &completed())), authority, "a completed one");
+        assert_eq!(
+            next(&pending(&uncertain("", ""), ",\"ownerRetirementAttempt\":7")),
+            authority,
+            "a code is dropped, and a wrong attempt"
+        );
+        assert_eq!(next(&pending(&kept, ",\"ownerRetirementAttempt\":7")), Some(Refusal::OutcomeMismatch), "only that");
+        let elsewhere = |outcome: String| outcome.replace("\"retainedRootPath\":\"/r/", "\"retainedRootPath\":\"/x/");
+        assert_eq!(next(&pending(&elsewhere(uncertain("", "")), "")), authority, "what does not decode, and drops a code");
+        assert_eq!(next(&pending(&elsewhere(kept.clone()), "")), Some(Refusal::ContinuationInvalid), "what only does not decode");
+        let grown = kept.replace("\"relativePath\":\"0.bash.log\"", "\"relativePath\":\"1.bash.log\"").replacen("1.bash", "0.bash", 1);
+        assert_eq!(next(&pending(&grown, "")), authority, "an entry that was never evidenced");
+    }
+    #[test]
+    fn a_pending_candidate_may_leave_out_what_the_writer_sets() {
+        let journal = journal(Progress::ArtifactsRemoved);
+        let first = |more: &str| refusal(decide(&pending(&uncertain("", ""), more), Some(&journal), |_| {}));
+        let continuation = Value::parse(uncertain("", "").as_bytes()).unwrap().member("continuation").unwrap().clone();
+        let repeated = crate::json::stringify::to_text(&continuation);
+        let turned = repeated.replacen("\"schemaVersion\":1,", "", 1).replacen('}', "}", 1).trim_end_matches('}').to_owned();
+        assert_eq!(first(""), None);
+        assert_eq!(first(&format!(",{CONTINUATION_OF}:{repeated}")), None);
+        assert_eq!(first(&format!(",{CONTINUATION_OF}:{turned}}},\"schemaVersion\":1}}")), None, "in another order of members");
+        assert_eq!(first(&format!(",{CONTINUATION_OF}:{{}}")), Some(Refusal::OutcomeMismatch));
+        let malformed = pending("{\"kind\":\"uncertain\"}", &format!(",{CONTINUATION_OF}:{{}}"));
+        assert_eq!(refusal(decide(&malformed, Some(&journal), |_| {})), Some(Refusal::OutcomeMismatch), "before the outcome is decoded");
+        for flag in ["taskArtifactOwnerPayloadRetired", "taskArtifactOwnerNamespaceRetained"] {
+            assert_eq!(first(&format!(",\"{flag}\":false")), None, "{flag}: nothing of the payload is retired");
+            assert_eq!(first(&format!(",\"{flag}\":true")), Some(Refusal::OutcomeMismatch), "{flag}");
+        }
+        assert_eq!(first(",\"taskArtifactOwnerRetired\":true"), Some(Refusal::OutcomeMismatch));
+    }
+    #[test]
+    fn owner_retired_is_completed_before_it_is_decoded() {
+        for progress in [Progress::ArtifactsRemoved, attempted().newest, Progress::OwnerRetired] {
+            let journal = journal(progress);
+            for outcome in ["{}", "{\"kind\":\"uncertain\"}", "{\"kind\":\"bogus\"}", "null"] {
+                let candidate = candidate("owner_retired", &format!(r#","taskArtifactOwnerRetirementOutcome":{outcome}"#));
+                assert_eq!(refusal(decide(&candidate, Some(&journal), |_| {})), Some(Refusal::OutcomeMismatch), "{outcome}");
+            }
+            let malformed = candidate("owner_retired", r#","taskArtifactOwnerRetirementOutcome":{"kind":"completed"}"#);
+            assert_eq!(refusal(decide(&malformed, Some(&journal), |_| {})), Some(Refusal::OutcomeInvalid), "near miss");
+        }
+    }
+    #[test]
+    fn of_the_identity_in_memory_the_six_members_count() {
+        let more = candidate("prepared", "").as_object().map(|first| {
+            let mut first = first.clone();
+            let mut identity = first.get("transcriptIdentity").and_then(Value::as_object).unwrap().clone();
+            identity.set("mtimeMs", Value::Number(1.0));
+            first.set("transcriptIdentity", Value::Object(identity));
+            Value::Object(first)
+        });
+        let kept = decide(&more.unwrap(), Some(&journal(Progress::ArtifactsRemoved)), |_| {});
+        assert_eq!(kept, Ok(Decision::Keep(State::ArtifactsRemoved)));
+    }
     #[test]
     fn attempts_end_at_the_last_safe_integer() {
-        let full = format!(r#"{},"taskArtifactOwnerRetirementContinuation":{{}}"#, completed().replace("completed", "uncertain"));
-        let retained = crate::gc::Retained {
-            why: crate::gc::Why::CleanupPending,
-            continuation: crate::gc::attempt::beginning(
-                &journal(Progress::Prepared).prepared.evidence,
-                &SessionsRoot::new(b"/r").unwrap().owner("x"),
-                None,
-            ),
-            native: None,
-        };
-        let last = journal(Progress::OwnerPending { attempt: names::MAX_ATTEMPT, outcome: Box::new(retained) });
-        assert_eq!(refusal(decide(&candidate("owner_pending", &full), Some(&last), |_| {})), Some(Refusal::AttemptInvalid));
+        let Progress::OwnerPending { outcome, .. } = attempted().newest else { panic!("an attempt was made") };
+        let last = journal(Progress::OwnerPending { attempt: names::MAX_ATTEMPT, outcome });
+        let next = pending(&uncertain(r#","nativeCodes":["c"]"#, ""), "");
+        assert_eq!(refusal(decide(&next, Some(&last), |_| {})), Some(Refusal::AttemptInvalid));
     }
 }

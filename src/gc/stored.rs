@@ -46,10 +46,7 @@ impl<'l> Inventory<'l> {
         let mut entries = budget::scope_entries();
         entries.charge(receipts.objects.iter().filter(named).count() as u64)?;
         let mut inventory = Inventory { entries, journals: Vec::new(), nobody: Vec::new() };
-        let key = |object: &Object| match Name::parse(object.bytes()) {
-            Name::Receipt(key, _) | Name::OddAttempt(key) | Name::Malformed(key) => Some(key),
-            Name::Nobody | Name::Foreign => None,
-        };
+        let key = |object: &Object| Name::parse(object.bytes()).key();
         // The names of one transcript begin alike, so a sorted listing has them together.
         let all: Vec<&Object> = receipts.objects.iter().filter(named).collect();
         for group in all.chunk_by(|a, b| key(a) == key(b)) {

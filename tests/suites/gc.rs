@@ -8,6 +8,7 @@ use gjc_fsck::gc::budget::{History, scope_entries};
 use gjc_fsck::gc::journal::{Current, replay};
 use gjc_fsck::gc::names::receipt_name;
 use gjc_fsck::gc::owner::{Manifest, is_pending_publication};
+use gjc_fsck::gc::place::resolve;
 use gjc_fsck::gc::publish::{Decision, Facts, publish};
 use gjc_fsck::gc::{
     Continuation, Journal, Key, Locator, Names, Progress, Receipt, Refusal, Scope, SessionsRoot, State, Subject, Target, receipt,
@@ -93,7 +94,7 @@ fn decide(kind: &str, input: &Value) -> Result<Answer, String> {
             true => Ok(accepted([("value", Value::Bool(true))])),
             false => Err(Refusal::RelativePathInvalid.token().into()),
         },
-        "json_byte_length" => Ok(byte_length(input)),
+        "json_byte_length" => token(byte_length(input)),
         "receipt_name" => token(name(input)),
         "transcript_locator" => transcript_locator(input),
         "pending_publication_name" => {
@@ -213,22 +214,26 @@ fn encode(input: &Value) -> Result<Value, Refusal> {
     ]))
 }
 
-fn byte_length(input: &Value) -> Value {
+fn byte_length(input: &Value) -> Result<Value, Refusal> {
     let value = match input.member("text_escaped_json").and_then(string) {
         Some(text) => parsed(text.as_bytes()),
         None => input.member("value").expect("a value is given").clone(),
     };
-    let mut answer = object([("value", Value::Number(receipt::measure(&value).unwrap() as f64))]);
+    let mut answer = object([("value", Value::Number(receipt::measure(&value)? as f64))]);
     if input.member("value").is_some() {
         answer.as_object_mut().unwrap().set("actual", Value::Number(stringify::to_text(&value).len() as f64 + 1.0));
     }
-    answer
+    Ok(answer)
 }
 
-/// Runs `with` on the scope of a case.
+/// Runs `with` on the scope of a case. The scope is known to be sound; what receipts are held to is the owner context's root.
 fn in_scope<T>(input: &Value, with: impl FnOnce(Scope<'_>) -> Result<T, Refusal>) -> Result<T, Refusal> {
     let scope = input.member("scope").expect("a scope is given");
-    let root = SessionsRoot::new(member(scope, "sessionsRoot").as_bytes())?;
+    let root = match input.member("ownerContext") {
+        Some(_) => sessions_root(input),
+        None => member(scope, "sessionsRoot"),
+    };
+    let root = SessionsRoot::new(root.as_bytes())?;
     with(Scope { digest: &member_text(scope, "digest"), directory: member(scope, "directoryPath").as_bytes(), root: &root })
 }
 
@@ -237,6 +242,10 @@ fn replayed(input: &Value, transcript: &JsString) -> Result<Option<Journal>, Ref
     let files = files(input);
     let key = Key::of(transcript.as_js());
     let names = Names::of(key, files.keys().map(|name| (name, true)));
+    if names.is_empty() && in_scope(input, |_| Ok(())).is_err() {
+        // Whose root it is is only asked of a receipt.
+        return Ok(None);
+    }
     in_scope(input, |scope| {
         replay(
             scope,
@@ -331,7 +340,10 @@ fn name(input: &Value) -> Result<Value, Refusal> {
         "prepared" => State::Prepared,
         "artifacts_removed" => State::ArtifactsRemoved,
         "owner_retired" => State::OwnerRetired,
-        _ => State::OwnerPending(number(input, "attempt").unwrap()),
+        _ => {
+            let attempt = input.member("attempt").and_then(View::as_f64).filter(|attempt| attempt.fract() == 0.0 && *attempt >= 1.0);
+            State::OwnerPending(attempt.ok_or(Refusal::AttemptInvalid)? as u64)
+        }
     };
     Ok(accepted([("value", Value::string(receipt_name(member(input, "transcriptPath").as_js(), state)?))]))
 }
@@ -404,10 +416,13 @@ fn cleanup_name(input: &Value) -> Value {
     }
 }
 
-/// Within the sessions root by text, the root included.
+/// Within the sessions root by text, both resolved, the root included.
 fn within(root: &str) -> impl Fn(&JsString) -> bool {
-    let root = root.as_bytes().to_vec();
-    move |path| path.as_bytes().strip_prefix(root.as_slice()).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+    let root = resolve(root.as_bytes());
+    move |path| {
+        let absolute = path.as_bytes().starts_with(b"/");
+        absolute && resolve(path.as_bytes()).strip_prefix(root.as_slice()).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+    }
 }
 
 fn no_tombstone(why: NotATombstone) -> Answer {
@@ -432,16 +447,15 @@ fn read_tombstone(input: &Value) -> Answer {
 }
 
 fn target(target: &tombstone::Target) -> Value {
-    let big = |number: gjc_fsck::agent::record::BigInt| match number {
-        gjc_fsck::agent::record::BigInt::Value(value) => Value::string(value.to_string()),
-        other => panic!("{other:?}"),
-    };
+    let big = |number: &gjc_fsck::agent::record::BigInt| Value::string(number.to_string());
     let text = |text: &JsString| Value::String(text.clone());
     let migration = match target.provenance {
         Provenance::V2 => "native_v2",
-        Provenance::Legacy => "legacy",
+        Provenance::Legacy => "legacy_unmigrated",
     };
-    object([
+    let evidence = target.owner_evidence.as_ref().map(|evidence| written(|out| evidence.write(out)));
+    let evidence = evidence.map(|evidence| ("taskArtifactOwnerDeletionEvidence", evidence));
+    let rest = [
         ("path", text(&target.path)),
         ("sessionId", text(&target.session_id)),
         ("cwd", text(&target.cwd)),
@@ -451,16 +465,17 @@ fn target(target: &tombstone::Target) -> Value {
             "identity",
             object([
                 ("canonicalPath", text(&target.canonical_path)),
-                ("dev", big(target.dev)),
-                ("ino", big(target.ino)),
+                ("dev", big(&target.dev)),
+                ("ino", big(&target.ino)),
                 ("size", Value::Number(target.size)),
                 ("mtimeMs", Value::Number(target.mtime_ms)),
-                ("mtimeNs", big(target.mtime_ns)),
+                ("mtimeNs", big(&target.mtime_ns)),
                 ("sha256", text(&target.sha256)),
                 ("sessionId", text(&target.session_id)),
             ]),
         ),
-    ])
+    ];
+    Value::Object(evidence.into_iter().chain(rest).collect())
 }
 
 /// The replay of a cleanup history: its records are chosen by name, read, and judged together.
@@ -487,14 +502,14 @@ fn cleanup_replay(input: &Value) -> Answer {
     }
     for (name, bytes) in &files {
         let Some(attempt) = tombstone::pending_attempt(name.as_bytes(), operation, &target.operation()) else { continue };
-        budget.receipt(bytes.len() as u64).map_err(|error| error.to_string())?;
-        match Value::parse(&text::utf8_lossy(bytes)) {
-            Some(record) => records.push((attempt, record)),
-            None => return Ok(accepted([("value", Value::Null)])),
-        }
+        records.push((attempt, bytes));
     }
     let history = Cleanups { scope: &scope, tombstone_path: path.as_bytes(), target, release: Release::V0_17 };
-    match history.replay(records).map_err(|error| error.to_string())? {
+    let read = |bytes: &Vec<u8>| {
+        budget.receipt(bytes.len() as u64)?;
+        Ok(Value::parse(&text::utf8_lossy(bytes)))
+    };
+    match history.replay(records, read).map_err(|error| error.to_string())? {
         Replay::None => Ok(accepted([("value", Value::Null)])),
         Replay::Pending(all) => {
             let record = &all.last().expect("a history is not empty").record;

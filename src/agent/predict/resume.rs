@@ -203,25 +203,18 @@ fn pending_history<'n>(
             budget.entry()?;
         }
     }
-    let mut records = Vec::new();
-    for name in names {
-        let Some(attempt) = pending_attempt(name.as_bytes(), tombstone, target) else { continue };
-        match capture(world.fs, &directory.join(name), Bound::Ceiling(RECORD_CEILING)) {
-            Ok(captured) => {
-                if bounded {
-                    budget.receipt(captured.meta.size)?;
-                }
-                match parse(&captured.bytes) {
-                    Some(record) => records.push((attempt, record)),
-                    // Not JSON: the replay answers "none" (spec 02 §9.4).
-                    None => return Ok(Vec::new()),
-                }
+    let records = names.filter_map(|name| Some((pending_attempt(name.as_bytes(), tombstone, target)?, name))).collect();
+    let read = |name: &OsStr| match capture(world.fs, &directory.join(name), Bound::Ceiling(RECORD_CEILING)) {
+        Ok(captured) => {
+            if bounded {
+                budget.receipt(captured.meta.size)?;
             }
-            Err(Refusal::Capacity { .. }) if bounded => return Err(ReplayError::Capacity),
-            Err(_) => return Ok(Vec::new()),
+            Ok(parse(&captured.bytes))
         }
-    }
-    Ok(match history.replay(records)? {
+        Err(Refusal::Capacity { .. }) if bounded => Err(ReplayError::Capacity),
+        Err(_) => Ok(None),
+    };
+    Ok(match history.replay(records, read)? {
         Replay::None => Vec::new(),
         Replay::Pending(all) => all,
     })

@@ -246,7 +246,7 @@ impl Audit<'_> {
                 (Name::OddAttempt(_), _) => {
                     "The attempt in the name is not spelt as gjc spells it (eight digits or more, from 00000001).".to_owned()
                 }
-                (Name::Malformed(_), _) => {
+                (Name::Malformed(_) | Name::NoAttempt(_), _) => {
                     format!("`{}` is the name of no state; a leftover like this poisons the whole journal.", show(&object.name))
                 }
                 _ => continue,

@@ -192,10 +192,10 @@ fn cleanup_value(site: &Site<'_>, path: &Path, object: &Object, state: CleanupSt
     None
 }
 
-/// The numbers of the target that gjc turns into big integers.
+/// The numbers of the expected artifacts, which gjc turns into big integers.
 fn has_integers(value: &Value) -> bool {
     use crate::agent::record::{BigInt, bigint};
-    let identity = value.member("target").and_then(|target| target.member("identity"));
+    let identity = value.member("expectedArtifactsIdentity");
     ["dev", "ino", "mtimeNs"]
         .iter()
         .all(|key| identity.and_then(|identity| identity.str_member(key)).is_none_or(|text| bigint(&text) != BigInt::SyntaxError))
@@ -217,7 +217,7 @@ impl Owners<'_> {
         let pending = of.records.iter().filter(|record| record.state == CleanupState::Pending);
         let pending = pending.map(|record| (Some(record.attempt), record.value.clone())).collect();
         // A history that breaks a rule is told as that.
-        let Ok(Replay::Pending(pending)) = history.replay(pending) else { return false };
+        let Ok(Replay::Pending(pending)) = history.replay(pending, |record| Ok(Some(record))) else { return false };
         let site = self.site;
         let directory = &self.scope.directory.path;
         let (recorded, sessions) = (site.recorded(directory), site.recorded(directory.parent().unwrap_or(directory)));
@@ -284,7 +284,7 @@ fn one_history(owners: &Owners<'_>, tombstones: &Listing, history: &History<'_>,
     // A record that cannot be read was reported; what the rest would give is then not asked.
     if let Some(first) = first.filter(|_| !of.unreadable) {
         let pending = of_state(CleanupState::Pending).map(|record| (Some(record.attempt), record.value.clone())).collect();
-        match spent.and_then(|()| history.replay(pending)) {
+        match spent.and_then(|()| history.replay(pending, |record| Ok(Some(record)))) {
             Ok(Replay::Pending(all)) => replayed = all,
             Ok(Replay::None) => {}
             Err(ReplayError::Durability) => {
