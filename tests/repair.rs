@@ -25,6 +25,8 @@ mod crash;
 mod faults;
 #[path = "repair/receipts.rs"]
 mod receipts;
+#[path = "repair/refusals.rs"]
+mod refusals;
 #[path = "repair/salvage.rs"]
 mod salvage;
 #[path = "repair/scenes.rs"]

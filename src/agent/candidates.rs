@@ -377,13 +377,11 @@ impl From<Error> for ListError {
     }
 }
 
-/// The directories that a listing visits, in order: the scope, the known legacy names, then up to 256 unknown ones; and how
-/// many were left out.
+/// The directories that a listing visits first: the scope and those of the known legacy names that are there.
 ///
 /// # Errors
-/// `scan_failed` when one of the first two kinds exists and is no real directory.
-pub fn directories(world: &World<'_>, scope: &Scope) -> Result<(Vec<(PathBuf, Provenance)>, usize), ListError> {
-    let known = scope.known_legacy_names(world);
+/// `scan_failed` when one of them is no real directory.
+pub fn known_directories(world: &World<'_>, scope: &Scope, known: &[String]) -> Result<Vec<(PathBuf, Provenance)>, ListError> {
     let mut visited = Vec::new();
     let named = std::iter::once((scope.directory.clone(), Provenance::V2))
         .chain(known.iter().map(|name| (scope.sessions_root.join(name), Provenance::Legacy)));
@@ -395,6 +393,17 @@ pub fn directories(world: &World<'_>, scope: &Scope) -> Result<(Vec<(PathBuf, Pr
             Err(error) => return Err(error.into()),
         }
     }
+    Ok(visited)
+}
+
+/// The directories that a listing visits, in order: the scope, the known legacy names, then up to 256 unknown ones; and how
+/// many were left out.
+///
+/// # Errors
+/// `scan_failed` when one of the first two kinds exists and is no real directory.
+pub fn directories(world: &World<'_>, scope: &Scope) -> Result<(Vec<(PathBuf, Provenance)>, usize), ListError> {
+    let known = scope.known_legacy_names(world);
+    let mut visited = known_directories(world, scope, &known)?;
     let mut unknown = Vec::new();
     for entry in world.fs.list(&scope.sessions_root)? {
         let name = entry.name.to_string_lossy().into_owned();

@@ -206,7 +206,7 @@ fn refuse_outputs_inside(paths: &[PathBuf], baseline: Option<&Path>, console: &C
     // By any of its names: a hard link has the same object.
     let object = |path: &Path| Real.stat(&base.join(path)).map(|meta| (meta.dev, meta.ino)).ok();
     for file in written() {
-        destination::outside_storage(&Real, base, file)?;
+        destination::outside(console, file)?;
         destination::replaceable(&Real, base, file)?;
         let there = object(file);
         if there.is_some() && paths.iter().any(|path| object(path) == there) {

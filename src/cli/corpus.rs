@@ -123,7 +123,7 @@ fn run_cases(args: &Run, console: &mut Console) -> Result<Status, Failure> {
         }
     };
     if let Some(file) = &args.junit {
-        super::destination::outside_storage(&crate::fsys::Real, &console.environment.current_dir, file)?;
+        super::destination::outside(console, file)?;
         let file = console.environment.current_dir.join(file);
         let text = render::junit(&outcome).map_err(operational)?;
         crate::fsys::output::write_report(&file, |out| out.write_all(text.as_bytes())).map_err(operational)?;

@@ -32,7 +32,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         Some(folder) => {
             let folder = console.environment.current_dir.join(folder);
             // The sample is planted among nothing: not into somebody's agent directory.
-            destination::outside_storage(&Real, Path::new(""), &folder)?;
+            destination::outside(console, &folder)?;
             match Real.present(&folder) {
                 Ok(false) => {}
                 Ok(true) if Real.realpath(&folder).and_then(|real| Real.list(&real)).is_ok_and(|names| names.is_empty()) => {}

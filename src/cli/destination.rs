@@ -1,23 +1,55 @@
 //! Where a command may write: never into session storage, whatever the user named.
 
-use super::Failure;
+use super::{Console, Failure};
 use crate::agent::layout::{SESSIONS, SessionsName, sessions_name};
-use crate::fsys::{Fs, Kind};
-use std::path::Path;
+use crate::agent::locate::{Location, Part, part_of};
+use crate::agent::walk::show;
+use crate::fsys::{Fs, Kind, Real};
+use std::path::{Path, PathBuf};
 
-/// Refuses a new file or folder that would lie in an agent directory: gjc would find a foreign file there, or lose one of
-/// its own. A relative path is taken from `base`.
+/// The roots of one storage that are there, without links. Under XDG there are several.
+pub fn roots(fs: &dyn Fs, location: &Location) -> Vec<PathBuf> {
+    let named = [location.agent_dir.clone(), location.data.clone(), location.state.clone(), location.sessions()];
+    named.iter().filter_map(|path| fs.realpath(path).ok()).collect()
+}
+
+/// Refuses a new file or folder that would lie in the storage of this user, or in any other.
 ///
 /// # Errors
 /// [`Failure::Usage`] for such a path.
-pub fn outside_storage(fs: &dyn Fs, base: &Path, path: &Path) -> Result<(), Failure> {
-    let path = base.join(path);
-    let Some(agent) = nearest(fs, &path).and_then(|folder| folder.ancestors().find(|folder| is_agent(fs, folder)).map(Path::to_owned))
-    else {
-        return Ok(());
+pub fn outside(console: &Console, path: &Path) -> Result<(), Failure> {
+    let own = console.location(&Real, None).map(|own| roots(&Real, &own)).unwrap_or_default();
+    outside_storage(&Real, &console.environment.current_dir, path, &own)
+}
+
+/// Refuses a new file or folder that would lie in session storage: gjc would find a foreign file there, or lose one of its
+/// own. Storage are the `known` roots (without links), and whatever holds what gjc makes. A relative path is taken from `base`.
+///
+/// # Errors
+/// [`Failure::Usage`] for such a path.
+pub fn outside_storage(fs: &dyn Fs, base: &Path, path: &Path, known: &[PathBuf]) -> Result<(), Failure> {
+    match nearest(fs, &base.join(path)) {
+        Some(folder) => folder_outside_storage(fs, path, &folder, known),
+        None => Ok(()),
+    }
+}
+
+/// The same for a folder that new files go into, or whose last part is still to be made: `real` is it, without links.
+///
+/// # Errors
+/// [`Failure::Usage`] for such a folder.
+pub fn folder_outside_storage(fs: &dyn Fs, named: &Path, real: &Path, known: &[PathBuf]) -> Result<(), Failure> {
+    let is_storage = |folder: &&Path| {
+        known.iter().any(|root| root == folder) || is_agent(fs, folder) || matches!(part_of(fs, folder), Some(Part::Directory { .. }))
     };
-    let why = "this lies in the agent directory";
-    Err(Failure::Usage(format!("{}: {why} {}, and nothing is written there; name a place outside", path.display(), agent.display())))
+    match real.ancestors().find(is_storage) {
+        None => Ok(()),
+        Some(inside) => Err(Failure::Usage(format!(
+            "{}: this lies in gjc's own storage ({}), where only gjc makes files; name a place outside of it",
+            show(named.as_os_str()),
+            show(inside.as_os_str())
+        ))),
+    }
 }
 
 /// Refuses a report file that [`crate::fsys::output::write_report`] would not write: known before any work is done, so that
@@ -36,7 +68,7 @@ pub fn replaceable(fs: &dyn Fs, base: &Path, path: &Path) -> Result<(), Failure>
 }
 
 /// The nearest folder above a path that exists, without links.
-fn nearest(fs: &dyn Fs, path: &Path) -> Option<std::path::PathBuf> {
+fn nearest(fs: &dyn Fs, path: &Path) -> Option<PathBuf> {
     path.ancestors().skip(1).find_map(|folder| fs.realpath(folder).ok())
 }
 
@@ -54,7 +86,23 @@ mod tests {
     use crate::fsys::Memory;
 
     fn refused(fs: &Memory, path: &str) -> bool {
-        outside_storage(fs, Path::new("/w"), Path::new(path)).is_err()
+        outside_storage(fs, Path::new("/w"), Path::new(path), &[]).is_err()
+    }
+
+    /// Before gjc made anything in it, nothing but its place tells that it is storage.
+    #[test]
+    fn an_empty_agent_directory_is_known_by_its_place() {
+        let fs = Memory::new();
+        fs.directory("/w");
+        fs.directory("/data/gjc");
+        fs.symlink("/home/.gjc/agent", "/data/gjc");
+        let known = roots(&fs, &Location::explicit("/home/.gjc/agent".into()));
+        for (path, refused) in [("/home/.gjc/agent/x", true), ("/data/gjc/new/x", true), ("/data/x", false), ("/home/.gjc/x", false)] {
+            let file = outside_storage(&fs, Path::new("/w"), Path::new(path), &known);
+            assert_eq!(file.is_err(), refused, "{path}");
+        }
+        assert!(folder_outside_storage(&fs, Path::new("x"), Path::new("/data/gjc"), &known).is_err());
+        assert!(folder_outside_storage(&fs, Path::new("x"), Path::new("/data"), &known).is_ok());
     }
 
     #[test]

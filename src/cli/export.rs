@@ -111,7 +111,7 @@ fn export<S: BlobSource>(args: &Args, out: &Path, store: &S, console: &mut Conso
     if out == Path::new("-") {
         page(console.out())?;
     } else {
-        super::destination::outside_storage(&Real, &console.environment.current_dir, out)?;
+        super::destination::outside(console, out)?;
         let mut file = NewFile::create(out, Some(&args.file)).map_err(refused)?;
         page(&mut file).map_err(|error| Failure::at(out, &error))?;
         file.publish().map_err(refused)?;
@@ -147,7 +147,7 @@ fn recover(args: &Args, named: Option<PathBuf>, console: &mut Console) -> Result
     match named.filter(|path| path != Path::new("-")) {
         None => recovered.write(console.out())?,
         Some(path) => {
-            super::destination::outside_storage(&Real, &console.environment.current_dir, &path)?;
+            super::destination::outside(console, &path)?;
             let mut file = NewFile::create(&path, Some(&args.file)).map_err(refused)?;
             recovered.write(&mut file).map_err(|error: io::Error| Failure::at(&path, &error))?;
             file.publish().map_err(refused)?;

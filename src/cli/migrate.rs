@@ -5,7 +5,7 @@ use super::{Console, Failure, Status, destination, transcript};
 use crate::agent::blob_directory::BlobDirectory;
 use crate::finding::Release;
 use crate::fsys::output::{NewFile, Refused};
-use crate::fsys::{Real, Sha256Reader, input};
+use crate::fsys::{Sha256Reader, input};
 use crate::json::Value;
 use crate::json::jsonl::{Event, Lines};
 use crate::transcript::Throw;
@@ -48,7 +48,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let source = (args.file != Path::new("-")).then_some(args.file.as_path());
     // Before anything is read: a run that cannot deliver does no work.
     if let Some(path) = &args.into {
-        destination::outside_storage(&Real, &console.environment.current_dir, path)?;
+        destination::outside(console, path)?;
     }
     let new_file = args.into.as_deref().map(|path| NewFile::create(path, source)).transpose().map_err(refused)?;
     if args.json || console.options.format == Format::Json {

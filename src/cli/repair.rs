@@ -3,8 +3,8 @@
 
 use super::list::{named, no_agent_directory};
 use super::options::Format;
-use super::{Console, Failure, Status};
-use crate::agent::layout::{SESSIONS, SessionsName, is_transcript_name, sessions_name};
+use super::{Console, Failure, Status, destination};
+use crate::agent::layout::is_transcript_name;
 use crate::agent::locate::{Part, part_of};
 use crate::agent::walk::show;
 use crate::fsys::host::ThisHost;
@@ -12,7 +12,7 @@ use crate::fsys::output::NewFile;
 use crate::fsys::{Change, Errno, Fs, Kind, Real, Sha256Reader, Watched, input};
 use crate::render::human::Layout;
 use crate::render::repair as render;
-use crate::repair::apply::{Applied, apply};
+use crate::repair::apply::{Applied, Made, apply};
 use crate::repair::outside::uuid_of;
 use crate::repair::plan::{self, Plan, ScopePlan, Wanted, Wish, plan};
 use crate::repair::proof::{self, Proof};
@@ -106,15 +106,12 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     if !world.fs.present(&world.agent_dir).unwrap_or(true) {
         return Err(no_agent_directory(&world.agent_dir));
     }
-    let storage = || [world.canonical_root(&world.agent_dir), world.canonical_root(&world.sessions_root)];
+    let storage = [world.canonical_root(&world.agent_dir), world.canonical_root(&world.sessions_root)];
     if let Some(file) = &args.out {
-        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        // A folder that is not there is told when the plan is written.
-        if let Ok(folder) = Real.realpath(&console.environment.current_dir.join(folder)) {
-            is_outside(file, &folder, &storage())?;
-        }
+        destination::outside_storage(&Real, &console.environment.current_dir, file, &storage)?;
+        destination::outside(console, file)?;
     }
-    let proofs = args.proof.as_deref().map(|directory| target(directory, &storage(), console)).transpose()?;
+    let proofs = args.proof.as_deref().map(|directory| target(directory, &storage, console)).transpose()?;
     let policy = match args.policy {
         PolicyName::CopyRetain => Policy::CopyRetain,
         PolicyName::Disabled => Policy::Disabled,
@@ -126,6 +123,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let owner = world.uid;
     let machine = Machine::new();
     let ground = Ground { fs: &Real, world, outside: &machine };
+    let made = if given.is_some() { Made::Earlier } else { Made::Now };
     let planned = given.unwrap_or_else(|| plan(&ground.now(), &wanted, wish));
     if args.apply.is_none() {
         return show_plan(args, &planned, console);
@@ -142,7 +140,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         directory.make()?;
     }
     let mut unwritten = Vec::new();
-    let applied = apply(&ground, &planned, args.secure_modes, &mut |proof| {
+    let applied = apply(&ground, &planned, made, args.secure_modes, &mut |proof| {
         if let Some(directory) = &proofs
             && let Err(failure) = write_json(&directory.path.join(proof.file_name()), proof)
         {
@@ -243,10 +241,7 @@ fn verify(path: &Path, console: &mut Console) -> Result<Status, Failure> {
 /// Writes the mended copy and its proof. Nothing is written when there is nothing to mend.
 fn salvage(path: &Path, directory: &Path, console: &mut Console) -> Result<Status, Failure> {
     let source = Real.realpath(&console.environment.current_dir.join(path)).map_err(|error| not_there("file", path, &error))?;
-    // The storage of this user, if there is any; another one is known by its names.
-    let own = console.location(&Real, None).map(|own| vec![own.agent_dir.clone(), own.sessions(), own.data]).unwrap_or_default();
-    let own: Vec<PathBuf> = own.iter().filter_map(|path| Real.realpath(path).ok()).collect();
-    let made = target(directory, &own, console)?;
+    let made = target(directory, &[], console)?;
     let directory = made.path.clone();
     let name = source.file_name().unwrap_or_default();
     let to = directory.join(name);
@@ -319,7 +314,8 @@ impl Target {
     }
 }
 
-/// The directory that is named for new files: it is there, or its last component is missing. Nothing is made yet.
+/// The directory that is named for new files: it is there, or its last component is missing. It lies neither in `storage` nor
+/// in the storage of this user, nor in any other that its content tells. Nothing is made yet.
 fn target(named: &Path, storage: &[PathBuf], console: &Console) -> Result<Target, Failure> {
     let full = console.environment.current_dir.join(named);
     let found = match Real.realpath(&full) {
@@ -337,26 +333,9 @@ fn target(named: &Path, storage: &[PathBuf], console: &Console) -> Result<Target
             Target { path: real.join(name), is_missing: true }
         }
     };
-    is_outside(named, &found.path, storage)?;
+    let own = console.location(&Real, None).map(|own| destination::roots(&Real, &own)).unwrap_or_default();
+    destination::folder_outside_storage(&Real, named, &found.path, &[storage, &own].concat())?;
     Ok(found)
-}
-
-/// Refuses a directory in an agent directory: one of those that are known, or one that its names tell.
-fn is_outside(named: &Path, real: &Path, storage: &[PathBuf]) -> Result<(), Failure> {
-    let is_storage = |path: &Path| {
-        storage.iter().any(|own| own == path)
-            || matches!(part_of(&Real, path), Some(Part::Directory { .. }))
-            || is_sessions(path)
-            || is_sessions(&path.join(SESSIONS))
-    };
-    match real.ancestors().find(|path| is_storage(path)) {
-        None => Ok(()),
-        Some(inside) => Err(Failure::Usage(format!(
-            "{}: this lies in gjc's own storage ({}), where only gjc makes files; name a place outside of it",
-            show(named.as_os_str()),
-            show(inside.as_os_str())
-        ))),
-    }
 }
 
 /// What was named and cannot be found, in words.
@@ -366,15 +345,6 @@ fn not_there(what: &str, named: &Path, error: &crate::fsys::Error) -> Failure {
         Errno::NOENT => format!("{name}: there is no {what} of this name"),
         _ => format!("{name}: the {what} cannot be reached: {}", error.token()),
     })
-}
-
-/// The sessions directory of an agent directory.
-fn is_sessions(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name == SESSIONS)
-        && Real.list(path).is_ok_and(|entries| {
-            let of_gjc = |name: &std::ffi::OsStr| !matches!(sessions_name(name.as_encoded_bytes()), SessionsName::Unknown);
-            entries.iter().any(|entry| of_gjc(&entry.name))
-        })
 }
 
 /// Writes the answer: as JSON where that is asked for, else for people.

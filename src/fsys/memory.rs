@@ -83,6 +83,33 @@ impl Tree {
             _ => Err(Errno::NOTDIR),
         }
     }
+    /// The inode of a path; `links` says which symlinks are followed.
+    fn find(&self, path: &Path, links: Links) -> std::result::Result<u64, Errno> {
+        self.plain(path).unwrap_or_else(|| self.resolve(path, links).map(|(ino, _)| ino))
+    }
+    /// The same where the path has neither a link nor `..` in it, nor is empty: most paths are so, and each operation has one.
+    fn plain(&self, path: &Path) -> Option<std::result::Result<u64, Errno>> {
+        if path.as_os_str().is_empty() {
+            return None;
+        }
+        let mut here = ROOT;
+        let mut names = path.components().filter(|part| !matches!(part, Component::RootDir | Component::CurDir)).peekable();
+        while let Some(part) = names.next() {
+            let Component::Normal(name) = part else { return None };
+            let node = match self.child(here, name).and_then(|ino| self.node(ino)) {
+                Ok(node) => node,
+                Err(errno) => return Some(Err(errno)),
+            };
+            match &node.content {
+                Content::Link(_) => return None,
+                Content::Names(_) => {}
+                _ if names.peek().is_some() => return Some(Err(Errno::NOTDIR)),
+                _ => {}
+            }
+            here = node.meta.ino;
+        }
+        Some(Ok(here))
+    }
     /// Walks a path; `links` says which symlinks are followed. Answers the inode and its canonical path.
     fn resolve(&self, path: &Path, links: Links) -> std::result::Result<(u64, PathBuf), Errno> {
         if path.as_os_str().is_empty() {
@@ -228,7 +255,7 @@ impl Memory {
     /// A second name for a file.
     pub fn hard_link(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) {
         let mut tree = self.tree();
-        if let Ok((ino, _)) = tree.resolve(from.as_ref(), Links::KeepLast) {
+        if let Ok(ino) = tree.find(from.as_ref(), Links::KeepLast) {
             let parent = tree.parent(to.as_ref());
             tree.name(parent, to.as_ref().file_name().unwrap_or_default(), ino);
             if let Some(node) = tree.nodes.get_mut(&ino) {
@@ -241,7 +268,7 @@ impl Memory {
     pub fn remove(&self, path: impl AsRef<Path>) {
         let path = path.as_ref();
         let mut tree = self.tree();
-        let Ok((ino, _)) = tree.resolve(path, Links::KeepLast) else { return };
+        let Ok(ino) = tree.find(path, Links::KeepLast) else { return };
         let parent = tree.parent(path);
         if let Some(Content::Names(names)) = tree.nodes.get_mut(&parent).map(|n| &mut n.content) {
             names.remove(path.file_name().unwrap_or_default());
@@ -255,7 +282,7 @@ impl Memory {
     /// Gives an object another name.
     pub fn rename(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) {
         let mut tree = self.tree();
-        let Ok((ino, _)) = tree.resolve(from.as_ref(), Links::KeepLast) else { return };
+        let Ok(ino) = tree.find(from.as_ref(), Links::KeepLast) else { return };
         let (old, new) = (tree.parent(from.as_ref()), tree.parent(to.as_ref()));
         if let Some(Content::Names(names)) = tree.nodes.get_mut(&old).map(|n| &mut n.content) {
             names.remove(from.as_ref().file_name().unwrap_or_default());
@@ -284,7 +311,7 @@ impl Memory {
     }
     fn edit(&self, path: impl AsRef<Path>, change: impl FnOnce(&mut Node)) {
         let mut tree = self.tree();
-        if let Ok((ino, _)) = tree.resolve(path.as_ref(), Links::KeepLast) {
+        if let Ok(ino) = tree.find(path.as_ref(), Links::KeepLast) {
             tree.touch(ino, true);
             if let Some(node) = tree.nodes.get_mut(&ino) {
                 change(node);
@@ -294,7 +321,7 @@ impl Memory {
     /// Changes the facts of an object (its `kind` and `ino` stay what they are).
     pub fn set(&self, path: impl AsRef<Path>, change: impl FnOnce(&mut Meta)) {
         let mut tree = self.tree();
-        if let Ok((ino, _)) = tree.resolve(path.as_ref(), Links::KeepLast)
+        if let Ok(ino) = tree.find(path.as_ref(), Links::KeepLast)
             && let Some(node) = tree.nodes.get_mut(&ino)
         {
             let kind = node.meta.kind;
@@ -306,7 +333,7 @@ impl Memory {
     /// Gives an object this inode; one that has it by chance gets another. So a tree can be what records in it say.
     pub fn renumber(&self, path: impl AsRef<Path>, ino: u64) {
         let mut tree = self.tree();
-        if let Ok((old, _)) = tree.resolve(path.as_ref(), Links::KeepLast)
+        if let Ok(old) = tree.find(path.as_ref(), Links::KeepLast)
             && old != ino
             && old != ROOT
             && ino > ROOT
@@ -324,7 +351,7 @@ impl Memory {
     /// Decides what an ACL query answers.
     pub fn set_acl(&self, path: impl AsRef<Path>, acl: Acl, answer: std::result::Result<usize, Errno>) {
         let mut tree = self.tree();
-        if let Ok((ino, _)) = tree.resolve(path.as_ref(), Links::KeepLast)
+        if let Ok(ino) = tree.find(path.as_ref(), Links::KeepLast)
             && let Some(node) = tree.nodes.get_mut(&ino)
         {
             node.acl[acl as usize] = answer;
@@ -364,11 +391,7 @@ impl Memory {
     }
     fn meta(&self, op: &'static str, path: &Path, links: Links) -> Result<Meta> {
         let tree = self.tree();
-        tree.resolve(path, links).and_then(|(ino, _)| tree.node(ino)).map(|n| n.meta).map_err(|errno| Error {
-            op,
-            path: path.to_owned(),
-            errno,
-        })
+        tree.find(path, links).and_then(|ino| tree.node(ino)).map(|n| n.meta).map_err(|errno| Error { op, path: path.to_owned(), errno })
     }
     fn open_ino(&self, ino: u64, path: PathBuf) -> Result<Box<dyn File + '_>> {
         match self.tree().node(ino).map(|n| n.meta.kind) {
@@ -404,25 +427,25 @@ impl Fs for Memory {
     }
     fn read_link(&self, path: &Path) -> Result<PathBuf> {
         let tree = self.tree();
-        let target = tree.resolve(path, Links::KeepLast).and_then(|(ino, _)| match &tree.node(ino)?.content {
+        let target = tree.find(path, Links::KeepLast).and_then(|ino| match &tree.node(ino)?.content {
             Content::Link(target) => Ok(target.clone()),
             _ => Err(Errno::INVAL),
         });
         target.map_err(|errno| Error { op: "readlink", path: path.to_owned(), errno })
     }
     fn open(&self, path: &Path) -> Result<Box<dyn File + '_>> {
-        let found = self.tree().resolve(path, Links::Refuse);
-        let (ino, _) = found.map_err(|errno| Error { op: "open", path: path.to_owned(), errno })?;
+        let found = self.tree().find(path, Links::Refuse);
+        let ino = found.map_err(|errno| Error { op: "open", path: path.to_owned(), errno })?;
         self.open_ino(ino, path.to_owned())
     }
     fn open_dir(&self, path: &Path) -> Result<Box<dyn Directory + '_>> {
-        let found = self.tree().resolve(path, Links::Refuse);
-        let (ino, _) = found.map_err(|errno| Error { op: "opendir", path: path.to_owned(), errno })?;
+        let found = self.tree().find(path, Links::Refuse);
+        let ino = found.map_err(|errno| Error { op: "opendir", path: path.to_owned(), errno })?;
         self.open_dir_ino(ino, path.to_owned())
     }
     fn acl(&self, path: &Path, acl: Acl) -> Result<usize> {
         let tree = self.tree();
-        let answer = tree.resolve(path, Links::KeepLast).and_then(|(ino, _)| tree.node(ino)).and_then(|n| n.acl[acl as usize]);
+        let answer = tree.find(path, Links::KeepLast).and_then(|ino| tree.node(ino)).and_then(|n| n.acl[acl as usize]);
         answer.map_err(|errno| Error { op: "getxattr", path: path.to_owned(), errno })
     }
 }

@@ -129,6 +129,8 @@ pub struct Found<'w> {
     pub last_line: u64,
     /// Byte offset of its first byte in the file.
     pub offset: u64,
+    /// Byte offset behind its last byte in the file: not `offset` and the length of `text` where bytes are no UTF-8.
+    pub end: u64,
     /// Its text.
     pub text: &'w [u8],
     /// What stands behind it up to the line end and is thrown away (spaces, tabs, CR excluded at the front).
@@ -332,14 +334,19 @@ impl<R: Read> Lines<R> {
 
     /// The value of the line that was yielded last.
     fn same(&self, line_len: usize, number: u64, offset: u64) -> Option<Event<'_>> {
-        let text: &[u8] = if self.decoded.is_empty() { &self.window[self.at - line_len..self.at] } else { &self.decoded };
+        let raw = &self.window[self.at - line_len..self.at];
+        let text: &[u8] = if self.decoded.is_empty() { raw } else { &self.decoded };
         let node = self.tape.root(text)?;
         let (start, end) = node.span();
+        // Behind the value stands white space, which is the same in both; the line end is no part of a decoded line.
+        let line_end = if self.decoded.is_empty() { 0 } else { usize::from(raw.last() == Some(&b'\n')) };
+        let behind = text.len() - end + line_end;
         Some(Event::Value(Found {
             node,
             line: number,
             last_line: number,
             offset: offset + start as u64,
+            end: offset + (raw.len() - behind) as u64,
             text: &text[start..end],
             discarded: &[],
         }))
@@ -462,6 +469,7 @@ impl<R: Read> Lines<R> {
                 let rest = rest.strip_suffix(b"\n").unwrap_or(rest);
                 let lead = rest.iter().take_while(|b| matches!(b, b' ' | b'\t' | b'\r')).count();
                 let last_line = line_of(end);
+                let value_end = offset + end as u64;
                 let (line, offset) = place(start);
                 let text = match text::utf8_lossy(raw) {
                     Cow::Borrowed(_) => raw,
@@ -473,7 +481,7 @@ impl<R: Read> Lines<R> {
                 // Spans are those of the value's own text; a second scan is dear only for values over several lines.
                 scan::scan(text, 0, &mut self.lenient_tape);
                 match self.lenient_tape.root(text) {
-                    Some(node) => Event::Value(Found { node, line, last_line, offset, text, discarded: &rest[lead..] }),
+                    Some(node) => Event::Value(Found { node, line, last_line, offset, end: value_end, text, discarded: &rest[lead..] }),
                     None => Event::Skipped { line, offset },
                 }
             }
@@ -626,6 +634,22 @@ mod tests {
     #[test]
     fn invalid_utf8_becomes_one_replacement_per_maximal_subpart() {
         assert_eq!(values_of(&b"\"\xED\xA0\x80|\xF0\x9F\x98|\xFF\"\n"[..]), ["\"\u{FFFD}\u{FFFD}\u{FFFD}|\u{FFFD}|\u{FFFD}\""]);
+    }
+
+    /// U+FFFD is three bytes where the file has one.
+    #[test]
+    fn a_value_ends_where_its_bytes_end_whatever_its_text_is() {
+        for (text, end) in
+            [(&b"  \"\xFF\" \n1\n"[..], 5), (b"  \"\xFF\" ", 5), (b"{\n\"\xFF\":1 }x\n1\n", 9), (b" 1\n", 2), (b"[1]\r\n", 3)]
+        {
+            let mut lines = Lines::new(text);
+            let found = loop {
+                if let Event::Value(found) = lines.next().unwrap().unwrap() {
+                    break found.end;
+                }
+            };
+            assert_eq!(found, end, "{text:?}");
+        }
     }
 
     #[test]

@@ -330,6 +330,27 @@ pub fn nothing_to_salvage(source: &Hashed, before: &Reading, layout: Layout) -> 
     page.out
 }
 
+/// Why fewer messages reach the model than before, though every record of before is in the copy: gjc goes from the last record
+/// to the first, and another one is last now.
+fn why_fewer(before: &Reading, after: &Reading) -> Option<String> {
+    if after.messages >= before.messages {
+        return None;
+    }
+    let last = after.leaf.as_ref().map(|id| format!(", {id},")).unwrap_or_default();
+    let ends = match &after.cut {
+        Some(cut) => {
+            let id = cut.id.as_ref().map(|id| format!(" ({id})")).unwrap_or_default();
+            format!("and the way back from it ends on line {}{id}: the record before that, {}, could not be read", cut.line, cut.parent)
+        }
+        None => "and the way back from it is shorter".to_owned(),
+    };
+    let shown = match &before.leaf {
+        Some(leaf) => format!(" The messages of before are all in the new transcript: `gjc-fsck context FILE --leaf {leaf}` shows them."),
+        None => " The messages of before are all in the new transcript.".to_owned(),
+    };
+    Some(format!("gjc takes the last record{last} for the end of the session, {ends}.{shown}"))
+}
+
 /// A mended copy.
 pub fn salvaged(done: &Salvage, proof: &Path, layout: Layout) -> String {
     /// How many ranges are shown; the proof has all.
@@ -338,11 +359,7 @@ pub fn salvaged(done: &Salvage, proof: &Path, layout: Layout) -> String {
     let messages = match done.after.messages.checked_sub(done.before.messages) {
         Some(0) => "as many messages in its context as before".to_owned(),
         Some(more) => format!("{} more in its context than before", count(more, "message", "messages")),
-        // A record that came back at the end hangs on one that is lost.
-        None => {
-            let fewer = done.before.messages - done.after.messages;
-            format!("{} fewer in its context: what came back at the end hangs on a lost record", count(fewer, "message", "messages"))
-        }
+        None => format!("{} fewer in its context than before", count(done.before.messages - done.after.messages, "message", "messages")),
     };
     let headline = format!("{} in the new transcript; {messages}", count(done.mended.lines.len() as u64, "record", "records"));
     let headline = page.palette.strong(&headline);
@@ -352,6 +369,9 @@ pub fn salvaged(done: &Salvage, proof: &Path, layout: Layout) -> String {
     page.faint_row(&done.source.path);
     page.row("after", &reading(&done.after));
     page.faint_row(&done.copy.path);
+    if let Some(why) = why_fewer(&done.before, &done.after) {
+        page.row("fewer", &why);
+    }
     for left in done.mended.left.iter().take(SHOWN) {
         page.row("left out", &format!("line {}: {}, {}", left.source_line, bytes(left.to - left.from), left.reason));
     }

@@ -5,7 +5,8 @@
 
 use super::lock::{self, Held};
 use super::plan::{
-    Deciding, Leftover, Plan, Refusal, ScopePlan, SessionPlan, Wanted, Wish, hex, mode_changes, mode_mismatch, ready, text, tree_hash,
+    Deciding, Leftover, Plan, Refusal, ScopePlan, SessionPlan, Wanted, Wish, faster, hex, is_migrated, mode_changes, mode_mismatch, ready,
+    text, tree_hash,
 };
 use super::proof::{self, Proof};
 use super::store::{NotPublished, Store, close_after};
@@ -14,7 +15,7 @@ use crate::agent::artifacts::{self, Survey};
 use crate::agent::candidates::{self, Candidate, Provenance, artifacts_of};
 use crate::agent::identity::Identity;
 use crate::agent::layout;
-use crate::agent::migration_receipt::{ManifestEntry, Receipt, State};
+use crate::agent::migration_receipt::{ManifestEntry, Name, Receipt, State, parse_name};
 use crate::agent::predict;
 use crate::agent::record::TranscriptIdentity;
 use crate::agent::security::Need;
@@ -54,7 +55,7 @@ pub struct Session {
     /// Why it was left alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<Refusal>,
-    /// It was copied since the plan was made, by this plan or by another process; nothing was left to do, nothing was written.
+    /// It was copied since the plan was written down; nothing was left to do, nothing was written.
     pub copied_meanwhile: bool,
     /// What could not be cleaned up, and is harmless where it lies.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -86,12 +87,22 @@ impl Applied {
     }
 }
 
+/// Where a plan comes from: it says what to think of a session that is copied before its turn comes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Made {
+    /// From a file: it may have been carried out before.
+    Earlier,
+    /// A moment ago, by whoever carries it out: another process is at work here.
+    Now,
+}
+
 /// Carries a plan out. Each session is decided again under its lock, and refused with `source_changed` when the answer is not
-/// the planned one. `proven` is told of each session as soon as it is committed.
-pub fn apply(ground: &Ground<'_>, plan: &Plan, secure_modes: bool, proven: &mut dyn FnMut(&Proof)) -> Applied {
+/// the planned one. `proven` is told of each session as soon as it is committed. Of several repairs at once one copies a
+/// session; to the others it is `migration_busy`.
+pub fn apply(ground: &Ground<'_>, plan: &Plan, made: Made, secure_modes: bool, proven: &mut dyn FnMut(&Proof)) -> Applied {
     let mut applied = Applied::default();
     for scope in &plan.scopes {
-        let outcome = if scope.writes() { Writer::new(ground, scope, secure_modes) } else { Err(None) };
+        let outcome = if scope.writes() { Writer::new(ground, scope, made, secure_modes) } else { Err(None) };
         match outcome {
             Ok((writer, found)) => writer.run(scope, &found, &mut applied, proven),
             Err(refused) => leave(scope, refused, &mut applied),
@@ -132,7 +143,7 @@ type Stopped = Box<(Refused, Vec<String>)>;
 enum Ended {
     /// Copied by us; with what could not be cleaned up.
     Copied(Box<Proof>, Vec<String>),
-    /// Copied by another process.
+    /// Copied since the plan was written down.
     Meanwhile,
 }
 
@@ -149,11 +160,17 @@ struct Writer<'g> {
     ground: &'g Ground<'g>,
     scope: Scope,
     store: Store<'g>,
+    made: Made,
 }
 
 impl<'g> Writer<'g> {
     /// Secures, makes and binds what is missing (spec 02 §4.4), then lists the scope afresh (§6.4 step 1).
-    fn new(ground: &'g Ground<'g>, plan: &ScopePlan, secure_modes: bool) -> Result<(Self, candidates::Listing), Option<Refused>> {
+    fn new(
+        ground: &'g Ground<'g>,
+        plan: &ScopePlan,
+        made: Made,
+        secure_modes: bool,
+    ) -> Result<(Self, candidates::Listing), Option<Refused>> {
         let world = ground.now();
         let workspace = Identity { platform: identity::Platform::Posix, canonical_path: plan.workspace.clone() };
         let found = ready(&world, &workspace)?;
@@ -180,7 +197,7 @@ impl<'g> Writer<'g> {
         if let Some(unread) = listing.invalid.iter().find(|one| one.transient && one.path.parent() == Some(&scope.directory)) {
             return Err(Some(Refused::new("managed_storage_unsupported", unread.detail.clone()).at(&unread.path)));
         }
-        Ok((Writer { ground, scope, store }, listing))
+        Ok((Writer { ground, scope, store, made }, listing))
     }
 
     fn run(&self, plan: &ScopePlan, listing: &candidates::Listing, applied: &mut Applied, proven: &mut dyn FnMut(&Proof)) {
@@ -223,7 +240,10 @@ impl<'g> Writer<'g> {
     /// writes nothing. What could not be cleaned up is told beside the outcome.
     fn session(&self, plan: &SessionPlan, deciding: &mut Deciding<'_>) -> Result<Ended, Stopped> {
         if let Standing::Copied = self.standing(plan).map_err(|refused| Box::new((refused, Vec::new())))? {
-            return Ok(Ended::Meanwhile);
+            return match self.made {
+                Made::Earlier => Ok(Ended::Meanwhile),
+                Made::Now => Err(Box::new((faster(Path::new(&plan.destination)), Vec::new()))),
+            };
         }
         let mut held = self.lock(&plan.operation, deciding)?;
         let outcome = self.locked(plan, deciding, &mut held);
@@ -265,7 +285,7 @@ impl<'g> Writer<'g> {
         if fs.present(&tombstone).map_err(|e| failed(&e))? {
             return Err(Refused::new("migration_retired", "the session was deleted since the plan").at(tombstone));
         }
-        if self.is_migrated(&source, &before, Path::new(&plan.destination)) {
+        if is_migrated(fs, &self.scope, &source, &before.operation(), Path::new(&plan.destination)) {
             return Ok(Standing::Copied);
         }
         if before.operation() != plan.operation {
@@ -279,7 +299,8 @@ impl<'g> Writer<'g> {
         let source_path = PathBuf::from(&plan.source);
         let changed = |why: String| Refused::new("source_changed", why).at(&source_path);
         let (source, before) = match self.standing(plan)? {
-            Standing::Copied => return Ok(Ended::Meanwhile),
+            // It was not when the lock was asked for.
+            Standing::Copied => return Err(faster(Path::new(&plan.destination))),
             Standing::AsPlanned(found) => *found,
         };
         // 1. to 9. are decided again, now that nobody else migrates this session.
@@ -398,14 +419,6 @@ impl<'g> Writer<'g> {
             left_out: Vec::new(),
         };
         Ok(Ended::Copied(Box::new(proof), pending))
-    }
-
-    /// A matching committed receipt stands: somebody was faster.
-    fn is_migrated(&self, source: &Candidate, identity: &TranscriptIdentity, destination: &Path) -> bool {
-        let fs = self.ground.fs;
-        let receipt = self.scope.protocol(layout::RECEIPTS).join(State::Committed.file_name(&identity.operation()));
-        Candidate::read(fs, destination, Provenance::V2)
-            .is_ok_and(|copy| candidates::matches(fs, &self.scope.digest(), &receipt, source, &copy).is_ok())
     }
 
     /// Lock and source are as they were.
@@ -532,8 +545,23 @@ impl<'g> Writer<'g> {
         if there == manifest { Ok(copy) } else { Err(wrong("the copied artifacts are not those of the manifest".to_owned())) }
     }
 
+    /// Whether these are staged receipts of their operation, where this scope keeps such: whoever wrote the plan file, nothing else
+    /// is moved, and no other lock is taken.
+    fn is_staged(&self, leftover: &Leftover) -> bool {
+        let role = self.scope.protocol(layout::RECEIPTS);
+        leftover.set_aside.iter().map(Path::new).all(|path| {
+            let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+            path == role.join(path.file_name().unwrap_or_default())
+                && matches!(parse_name(name), Name::Migration { operation, state } if operation == leftover.operation && state != State::Committed)
+        }) && !leftover.set_aside.is_empty()
+    }
+
     /// Moves what an interrupted migration left, and nobody can use any more, into `.gjc-recovery`.
     fn leftover(&self, leftover: &Leftover, deciding: &mut Deciding<'_>) -> Result<(), Refused> {
+        if !self.is_staged(leftover) {
+            let why = "the plan names something else than staged receipts of one operation of this scope";
+            return Err(Refused::new("source_changed", why));
+        }
         let mut held = self.lock(&leftover.operation, deciding).map_err(|stopped| stopped.0)?;
         let moved = deciding.is_over(&leftover.operation, true).and_then(|()| {
             leftover.set_aside.iter().map(Path::new).try_for_each(|path| {
@@ -592,6 +620,6 @@ fn prepare(store: &Store<'_>, scope: &Scope) -> Result<(), Refused> {
 /// Plans and applies at once.
 pub fn repair(ground: &Ground<'_>, wanted: &Wanted, wish: Wish, proven: &mut dyn FnMut(&Proof)) -> (Plan, Applied) {
     let plan = super::plan::plan(&ground.now(), wanted, wish);
-    let applied = apply(ground, &plan, wish.secure_modes, proven);
+    let applied = apply(ground, &plan, Made::Now, wish.secure_modes, proven);
     (plan, applied)
 }

@@ -16,7 +16,7 @@ use crate::agent::residue;
 use crate::agent::security::{self, Need, Violation};
 use crate::agent::tombstone::Provenance;
 use crate::agent::world::{Scope, World};
-use crate::fsys::{Errno, Kind};
+use crate::fsys::{Errno, Fs, Kind};
 use crate::json::{Value, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -489,8 +489,8 @@ pub(super) fn directories(scope: &Scope) -> Vec<PathBuf> {
     all
 }
 
-/// Whether the scope of a workspace can be written to (spec 02 §4.4, §6.3): resolved, of the right owner, without a deletion
-/// that is not finished and without a replacement receipt.
+/// Whether the scope of a workspace can be written to (spec 02 §4.4, §6.3): resolved, listed, of the right owner, without a
+/// deletion that is not finished and without a replacement receipt.
 pub(super) fn ready(world: &World<'_>, identity: &Identity) -> Result<Ready, Refused> {
     let cwd = Path::new(&identity.canonical_path);
     let named = Scope {
@@ -507,6 +507,8 @@ pub(super) fn ready(world: &World<'_>, identity: &Identity) -> Result<Ready, Ref
         Err(refused) if mode_changes.iter().any(|change| change.path == text(&named.directory)) && is_mode(&refused) => named,
         Err(refused) => return Err(refused),
     };
+    // What fails gjc's listing of this workspace: then gjc opens none of its sessions.
+    candidates::known_directories(world, &scope, &scope.known_legacy_names(world))?;
     unfinished_deletions(world, &scope)?;
     replacement_receipts(world, &scope)?;
     if mode_changes.is_empty() {
@@ -749,6 +751,10 @@ impl<'a> Deciding<'a> {
         migrate::extra_artifacts(survey.as_ref(), there.as_ref(), &copies)?;
         let committed = self.scope.protocol(layout::RECEIPTS).join(State::Committed.file_name(&operation));
         if fs.present(&committed).map_err(|e| failed(&e))? {
+            // It was not there when the scope was listed.
+            if is_migrated(fs, self.scope, source, &operation, &destination) {
+                return Err(faster(&destination));
+            }
             let why = "an older receipt keeps this operation name and does not match (02a.2); it is not overwritten. With gjc stopped, \
                        move it out of receipts/, or touch the legacy file";
             return Err(Refused::new("durability_failed", why).at(committed));
@@ -942,6 +948,18 @@ impl<'a> Deciding<'a> {
         }
         Ok(found)
     }
+}
+
+/// Whether a committed receipt of this operation matches the two files as they are now.
+pub(super) fn is_migrated(fs: &dyn Fs, scope: &Scope, source: &Candidate, operation: &str, destination: &Path) -> bool {
+    let receipt = scope.protocol(layout::RECEIPTS).join(State::Committed.file_name(operation));
+    Candidate::read(fs, destination, Provenance::V2)
+        .is_ok_and(|copy| candidates::matches(fs, &scope.digest(), &receipt, source, &copy).is_ok())
+}
+
+/// Another process copied the session while this one was at work.
+pub(super) fn faster(destination: &Path) -> Refused {
+    Refused::new("migration_busy", "another process copied this session meanwhile: nothing is left to do for it").at(destination)
 }
 
 /// What an interrupted migration left.

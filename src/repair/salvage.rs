@@ -13,8 +13,9 @@ use crate::json::jsonl::{Event, Found, Line, Lines};
 use crate::json::text::Encoding;
 use crate::json::{Node, Tape, View};
 use crate::transcript::context::build;
+use crate::transcript::ids::Id;
 use crate::transcript::inspect::{self, Cause, Inspected, Reason, Verdict};
-use crate::transcript::tree::{Leaf, Tree};
+use crate::transcript::tree::{Leaf, PathEnd, Tree};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -183,10 +184,10 @@ impl Mending<'_> {
         }
         // The line that it begins on was taken for damaged; what stands before the value there is white space.
         self.held.retain(|segment| matches!(segment.fate, Fate::Left("a byte order mark")));
-        let to = found.offset + found.text.len() as u64;
         let one_line: Vec<u8> = found.text.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }).collect();
-        self.carry(found.line, to, one_line, Some("line ends inside it became spaces".to_owned()));
-        self.cover = Some((found.last_line, to));
+        let replaced = if found.end - found.offset == found.text.len() as u64 { "" } else { ", and bytes that are no UTF-8 U+FFFD" };
+        self.carry(found.line, found.end, one_line, Some(format!("line ends inside it became spaces{replaced}")));
+        self.cover = Some((found.last_line, found.end));
     }
     /// A piece of a line that is no record as a whole.
     fn piece(&mut self, number: u64, offset: u64, raw: &[u8], end: u64) {
@@ -194,7 +195,7 @@ impl Mending<'_> {
             return self.leave(number, end, "white space");
         }
         let Pieces { whole, records, is_conflict } = pieces(raw, &mut self.tape);
-        let torn = if is_conflict { "a merge conflict marker" } else { "torn: no complete record" };
+        let torn = if is_conflict { "a merge conflict marker" } else { "torn: no complete record found" };
         let mut spans = Vec::new();
         spans.extend(whole);
         spans.extend(records);
@@ -267,6 +268,24 @@ pub struct Reading {
     /// Why the strict reader refuses it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub because: Option<String>,
+    /// Id of the entry that the context ends with: the last one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub leaf: Option<String>,
+    /// Where the context begins too late.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cut: Option<Cut>,
+}
+
+/// The first entry of a context that names an entry before it which the transcript does not hold.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Cut {
+    /// Its 1-based line.
+    pub line: u64,
+    /// Its id, where it has one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub id: Option<String>,
+    /// The id that it names.
+    pub parent: String,
 }
 
 /// Reads a transcript of at most `size` bytes as gjc does.
@@ -280,15 +299,21 @@ pub fn read(input: impl Read, size: u64, release: Release) -> io::Result<Reading
         Verdict::Terminal => ("terminal", None),
         Verdict::Error(reason) => (reason.token(), Some(words(reason))),
     };
-    let migrated = matches!(migrated, Some(Ok(_)));
-    let (entries, messages) = match &loaded {
-        Ok(loaded) => {
-            let context = migrated.then(|| build(&Tree::new(loaded), Leaf::Last, release).map_or(0, |context| context.messages.len()));
-            (loaded.entries.len() as u64, context.unwrap_or(0) as u64)
+    let mut reading = Reading { entries: 0, messages: 0, strict: strict.to_owned(), because, leaf: None, cut: None };
+    let Ok(loaded) = &loaded else { return Ok(reading) };
+    reading.entries = loaded.entries.len() as u64;
+    if matches!(migrated, Some(Ok(_)))
+        && let Ok(context) = build(&Tree::new(loaded), Leaf::Last, release)
+    {
+        let id = |id: Id| loaded.ids.text(id).map(|text| String::from_utf8_lossy(text).into_owned());
+        let entry = |at: Option<&usize>| at.and_then(|at| loaded.entries.get(*at));
+        reading.messages = context.messages.len() as u64;
+        reading.leaf = entry(context.path.entries.last()).and_then(|leaf| id(leaf.id));
+        if let (Some(PathEnd::Dangling(parent)), Some(first)) = (context.path.end, entry(context.path.entries.first())) {
+            reading.cut = Some(Cut { line: u64::from(first.line), id: id(first.id), parent: id(parent).unwrap_or_default() });
         }
-        Err(_) => (0, 0),
-    };
-    Ok(Reading { entries, messages, strict: strict.to_owned(), because })
+    }
+    Ok(reading)
 }
 
 /// Why the strict reader refuses a file, in words.
@@ -450,7 +475,16 @@ mod tests {
         let source = format!("{HEADER}\n{a}{b}\n{{\"type\":\"mess{c}\n{nuls}{d}\n");
         let (text, mended) = copy(source.as_bytes());
         assert_eq!(text, format!("{HEADER}\n{a}\n{b}\n{c}\n{d}\n"));
-        assert_eq!(reasons(&mended), ["torn: no complete record"; 2]);
+        assert_eq!(reasons(&mended), ["torn: no complete record found"; 2]);
+    }
+    /// A type that gjc does not know (yet) is a record all the same, where nothing else can be meant.
+    #[test]
+    fn glued_records_of_unknown_types_come_back_and_parts_of_a_torn_one_do_not() {
+        let (a, b, new) = (label("a"), label("b"), r#"{"type":"of-the-future","x":{"type":"text"}}"#);
+        let source = format!("{HEADER}\n{a}{new} {b}{new}\n{{\"type\":\"of-the-future\",\"x\":[{new}\n");
+        let (text, mended) = copy(source.as_bytes());
+        assert_eq!(text, format!("{HEADER}\n{a}\n{new}\n{b}\n{new}\n"));
+        assert_eq!(reasons(&mended), ["torn: no complete record found"]);
     }
     #[test]
     fn what_a_torn_value_swallowed_comes_back() {
@@ -467,13 +501,24 @@ mod tests {
         assert_eq!(text, format!("{HEADER}\n{{   \"type\": \"label\",   \"id\": \"a\" }}\n{}\n", label("b")));
         assert_eq!(mended.lines.iter().filter(|line| line.changed.is_some()).count(), 1);
     }
+    /// U+FFFD is longer than the byte that it stands for: what follows the value is still found.
+    #[test]
+    fn a_record_over_lines_that_is_no_utf8_ends_where_its_bytes_end() {
+        let a = label("a");
+        let torn = [b"{\n\"type\":\"label\",\"id\":\"".to_vec(), vec![0xff; 60], format!("\"}}{a}\n").into_bytes()].concat();
+        let (text, mended) = copy(&[format!("{HEADER}\n").into_bytes(), torn].concat());
+        let replaced = "\u{fffd}".repeat(60);
+        assert_eq!(text, format!("{HEADER}\n{{ \"type\":\"label\",\"id\":\"{replaced}\"}}\n{a}\n"));
+        assert!(mended.lines[1].changed.as_ref().unwrap().contains("U+FFFD"));
+    }
     #[test]
     fn what_is_no_record_is_listed() {
         let source = format!("\u{feff}{HEADER}\r\n\n[1]\nnull\n<<<<<<< HEAD\n{{\"type\":\"mes");
         let (text, mended) = copy(source.as_bytes());
         assert_eq!(text, format!("{HEADER}\n"));
         let no_record = "no record: a value without a string `type`";
-        let expected = ["a byte order mark", "white space", no_record, no_record, "a merge conflict marker", "torn: no complete record"];
+        let expected =
+            ["a byte order mark", "white space", no_record, no_record, "a merge conflict marker", "torn: no complete record found"];
         assert_eq!(reasons(&mended), expected);
     }
     #[test]
@@ -493,8 +538,12 @@ mod tests {
         let source = format!("{HEADER}\n{}\n", label("a"));
         let reading = read(source.as_bytes(), source.len() as u64, Release::default()).unwrap();
         assert_eq!((reading.entries, reading.strict.as_str(), reading.because), (2, "terminal", None));
+        assert_eq!((reading.leaf.as_deref(), reading.cut), (Some("a"), None));
         let torn = format!("{HEADER}\n{{");
         let reading = read(torn.as_bytes(), torn.len() as u64, Release::default()).unwrap();
         assert_eq!((reading.strict.as_str(), reading.because.as_deref()), ("malformed", Some("line 2 is no JSON")));
+        let hangs = format!("{HEADER}\n{}\n{}\n", label("a"), label("b").replace("null", "\"lost\""));
+        let reading = read(hangs.as_bytes(), hangs.len() as u64, Release::default()).unwrap();
+        assert_eq!(reading.cut, Some(Cut { line: 3, id: Some("b".to_owned()), parent: "lost".to_owned() }));
     }
 }

@@ -137,16 +137,19 @@ impl<'a> Store<'a> {
             self.discard(&staged.path);
             fail(&error)
         })?;
-        let named = self.fs.rename_new(&staged.path, to).map_err(|error| {
+        let named = self.fs.rename_new(&staged.path, to);
+        // A rename that fails may be done all the same (a network file system lost the answer): then it is to be taken back.
+        let is_named = named.is_ok() || self.fs.lstat(to).is_ok_and(|there| there.object() == own.object());
+        if is_named {
+            self.made.borrow_mut().push(Made { path: to.to_owned(), meta: own });
+        } else {
             self.discard(&staged.path);
-            match error.errno {
-                Errno::EXIST => NotPublished::Taken,
-                Errno::INVAL | Errno::NOSYS => NotPublished::Failed(Refused::new("atomic_unavailable", error.to_string()).at(to)),
-                _ => NotPublished::Failed(failed(&error)),
-            }
-        });
-        named?;
-        self.made.borrow_mut().push(Made { path: to.to_owned(), meta: own });
+        }
+        named.map_err(|error| match error.errno {
+            Errno::EXIST if !is_named => NotPublished::Taken,
+            Errno::INVAL | Errno::NOSYS => NotPublished::Failed(Refused::new("atomic_unavailable", error.to_string()).at(to)),
+            _ => NotPublished::Failed(failed(&error)),
+        })?;
         let there = self.fs.lstat(to).map_err(|e| fail(&e))?;
         if there.object() != own.object() {
             return Err(NotPublished::Failed(Refused::new("durability_failed", "another file stands under the new name").at(to)));
@@ -185,12 +188,22 @@ impl<'a> Store<'a> {
         };
         let moved = self.fs.lstat(&aside).map_err(|e| failed(&e))?;
         if moved.object() != expected.object() {
-            self.fs.rename_new(&aside, path).map_err(|e| failed(&e))?;
+            self.give_back(&aside, path)?;
             return Err(Refused::new("source_changed", "another file has this name by now").at(path));
         }
         self.fs.sync_dir(&self.recovery()).map_err(|e| failed(&e))?;
         self.sync_parent(path)?;
         Ok(aside)
+    }
+
+    /// Gives an object that was moved out of its place its name back.
+    fn give_back(&self, aside: &Path, path: &Path) -> Result<(), Refused> {
+        self.fs.rename_new(aside, path).map_err(|error| {
+            let why = format!("it was moved out of its place ({}) and cannot be moved back: {}", path.display(), error.token());
+            Refused::new("source_changed", why).at(aside)
+        })?;
+        self.fs.sync_dir(&self.recovery()).map_err(|e| failed(&e))?;
+        self.sync_parent(path)
     }
 
     /// Makes the name of a path durable.
@@ -232,14 +245,24 @@ impl<'a> Store<'a> {
             // Only an empty one goes: what others put there stays, and the directory with it.
             return self.fs.remove_dir(&made.path).map_err(|e| failed(&e)).and_then(|()| self.sync_parent(&made.path));
         }
-        if there.size != made.meta.size || there.mtime_ns != made.meta.mtime_ns {
+        if is_other(&there, &made.meta) {
             return Err(changed());
         }
         let aside = self.set_aside(&made.path, &there)?;
+        // gjc may have had it open and gone on with it until it lost its name: then it gets the name back.
+        if is_other(&self.fs.lstat(&aside).map_err(|e| failed(&e))?, &made.meta) {
+            self.give_back(&aside, &made.path)?;
+            return Err(changed());
+        }
         // Out of its place it is; what cannot be unlinked there harms nobody.
         self.discard(&aside);
         Ok(())
     }
+}
+
+/// Whether a file that was made has other content by now.
+fn is_other(now: &Meta, made: &Meta) -> bool {
+    now.size != made.size || now.mtime_ns != made.mtime_ns
 }
 
 /// How many spare names are tried before the directory is said to be full of them.
@@ -277,6 +300,7 @@ pub fn close_after<T>(outcome: Result<T, Refused>, file: Box<dyn WriteFile + '_>
 mod tests {
     use super::*;
     use crate::fsys::{Fs, Inject, Memory, Phase};
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     fn tree() -> Memory {
         let fs = Memory::new();
@@ -317,6 +341,21 @@ mod tests {
         let refused = store(&inject).publish_bytes(Path::new("/s/f"), b"x").unwrap_err().refused(Path::new("/s/f"));
         assert_eq!(refused.code, "atomic_unavailable");
         assert!(fs.content("/s/f").is_none() && names(&fs, "/s/.gjc-recovery").is_empty());
+    }
+    #[test]
+    fn a_rename_that_is_done_although_it_fails_is_taken_back() {
+        for errno in [Errno::IO, Errno::EXIST] {
+            let fs = tree();
+            let first = AtomicBool::new(true);
+            let inject = Inject::changing(&fs, |call| {
+                (call.op == "rename" && call.phase == Phase::After && first.swap(false, Ordering::SeqCst)).then_some(errno)
+            });
+            let store = store(&inject);
+            let refused = store.publish_bytes(Path::new("/s/f"), b"x").unwrap_err().refused(Path::new("/s/f"));
+            assert_eq!((refused.code, fs.content("/s/f").is_some()), ("managed_storage_unsupported", true));
+            assert_eq!(store.roll_back(), Vec::<PathBuf>::new());
+            assert!(fs.content("/s/f").is_none());
+        }
     }
     #[test]
     fn spare_names_of_an_earlier_process_are_stepped_over() {
@@ -369,6 +408,44 @@ mod tests {
         fs.file("/s/d/theirs", b"x");
         assert_eq!(store.roll_back(), [PathBuf::from("/s/d")]);
         assert!(fs.content("/s/d/theirs").is_some());
+    }
+    /// A gjc that opened a copy before it is taken back may still write to it.
+    #[test]
+    fn what_is_written_while_it_is_taken_back_gets_its_name_back() {
+        let fs = tree();
+        let inject = Inject::changing(&fs, |call| {
+            if call.op == "rename" && call.phase == Phase::Before && call.path == Path::new("/s/copy") {
+                fs.append("/s/copy", b" and more");
+            }
+            None
+        });
+        let store = store(&inject);
+        store.publish_bytes(Path::new("/s/copy"), b"session").unwrap();
+        assert_eq!(store.roll_back(), [PathBuf::from("/s/copy")]);
+        assert_eq!(fs.content("/s/copy").unwrap(), b"session and more");
+        assert!(names(&fs, "/s/.gjc-recovery").is_empty());
+    }
+    #[test]
+    fn a_swapped_object_whose_name_was_taken_is_said_where_it_lies() {
+        let fs = tree();
+        fs.file("/s/f", b"looked at");
+        let meta = fs.lstat(Path::new("/s/f")).unwrap();
+        let inject = Inject::changing(&fs, |call| {
+            if call.op == "rename" && call.path == Path::new("/s/f") {
+                match call.phase {
+                    // Another object has the name when it is moved, and a third one right after.
+                    Phase::Before => {
+                        fs.remove("/s/f");
+                        fs.file("/s/f", b"successor");
+                    }
+                    Phase::After => fs.file("/s/f", b"third"),
+                }
+            }
+            None
+        });
+        let refused = store(&inject).set_aside(Path::new("/s/f"), &meta).unwrap_err();
+        assert_eq!(fs.content(refused.path.unwrap()).unwrap(), b"successor");
+        assert_eq!((fs.content("/s/f").unwrap(), refused.code), (b"third".to_vec(), "source_changed"));
     }
     #[test]
     fn a_directory_that_is_there_must_be_owner_only() {

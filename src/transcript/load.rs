@@ -27,7 +27,7 @@ pub struct At {
 
 impl From<&Found<'_>> for At {
     fn from(found: &Found<'_>) -> Self {
-        At { line: found.line, offset: found.offset, len: found.text.len() as u64 }
+        At { line: found.line, offset: found.offset, len: found.end - found.offset }
     }
 }
 

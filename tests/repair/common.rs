@@ -10,7 +10,7 @@ use gjc_fsck::repair::{Ground, Outside};
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// A clock that runs when somebody waits, and UUIDs in order.
 pub struct Clock {
@@ -136,4 +136,19 @@ pub fn quick() -> PathBuf {
     let memory = PathBuf::from("/dev/shm");
     let usable = memory.is_dir() && tempfile::tempdir_in(&memory).is_ok();
     if usable { memory } else { std::env::temp_dir() }
+}
+
+/// Does each once, by as many threads as there are processors. (A run waits for a thread pool of its own: a thread of the common
+/// pool would begin other runs meanwhile, one inside the other.)
+pub fn in_all_threads<T: Sync>(all: &[T], each: impl Fn(&T) + Sync) {
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(one) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    each(one);
+                }
+            });
+        }
+    });
 }

@@ -1,18 +1,19 @@
 //! A crash at every operation, with every state that a POSIX file system may leave of it: nothing is harmed, nothing blocks, and
 //! running again ends where an uninterrupted run ends.
 
-use super::scenes::{NOW, SCENES, Scene, nothing_is_harmed, resolved, run, shape, source, world};
+use super::common::in_all_threads;
+use super::scenes::{NOW, SCENES, Scene, nothing_is_harmed, resolved, shape, source, world};
 use gjc_fsck::agent::candidates::State;
 use gjc_fsck::agent::predict::{self, Policy};
 use gjc_fsck::fsys::{Inject, Memory, Phase};
-use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Operations that change what is visible or what is durable.
-const CHANGES: [&str; 11] = ["create", "mkdir", "rename", "link", "unlink", "rmdir", "chmod", "removexattr", "write", "truncate", "fsync"];
+pub const CHANGES: [&str; 11] =
+    ["create", "mkdir", "rename", "link", "unlink", "rmdir", "chmod", "removexattr", "write", "truncate", "fsync"];
 
 /// What one run of a scene may leave at a crash: each different tree once, with where it comes from; and how many operations
 /// the run has.
@@ -35,7 +36,7 @@ fn crashes(scene: &Scene) -> (Vec<(String, Memory)>, u64) {
         }
         None
     });
-    run(&inject, NOW, 12);
+    scene.run(&inject, NOW, 12);
     let operations = inject.operations();
     drop(inject);
     (found.into_inner().unwrap().1, operations)
@@ -44,7 +45,7 @@ fn crashes(scene: &Scene) -> (Vec<(String, Memory)>, u64) {
 /// Where an uninterrupted run ends.
 fn end_of(scene: &Scene) -> Memory {
     let memory = (scene.build)();
-    run(&memory, NOW, 12);
+    scene.run(&memory, NOW, 12);
     memory
 }
 
@@ -59,13 +60,13 @@ fn from_every_crash_the_next_run_ends_where_an_uninterrupted_one_does() {
         let end = shape(&end_of(scene));
         let (states, operations) = crashes(scene);
         let went_on = AtomicU64::new(0);
-        states.par_iter().for_each(|(what, left)| {
+        in_all_threads(&states, |(what, left)| {
             nothing_is_harmed(what, &before, left);
             if scene.gjc_goes_on {
                 gjc_goes_on(what, left);
                 went_on.fetch_add(1, Ordering::Relaxed);
             }
-            let (plan, applied) = run(left, NOW + LATER, 13);
+            let (plan, applied) = scene.run(left, NOW + LATER, 13);
             assert_eq!(shape(left), end, "{what}: it ends elsewhere\n{plan:#?}\n{applied:#?}");
             nothing_is_harmed(what, &before, left);
         });

@@ -5,10 +5,12 @@ use super::scenes::{LEGACY, NOW, SCENES, resolved, run, scope, source, world};
 use gjc_fsck::agent::artifacts;
 use gjc_fsck::agent::candidates::{self, Candidate, Provenance};
 use gjc_fsck::agent::migration_receipt::State;
+use gjc_fsck::agent::world::Scope;
 use gjc_fsck::corpus::clean;
 use gjc_fsck::fsys::{Fs, Memory};
 use gjc_fsck::repair::Outside;
 use gjc_fsck::repair::receipts::locale_compare;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 fn with_artifacts() -> Memory {
@@ -93,28 +95,136 @@ fn each_receipt_has_its_exact_bytes() {
     assert_eq!(kept(&fs, r#""state":"prepared""#), prepared);
 }
 
-/// Nine clauses of spec 02 §7.2, asked of the reader that the listing uses; and one edit a clause that breaks it.
+/// A migrated session with its receipt, and gjc's matching of the three (spec 02 §7.2), by the reader that the listing uses.
+struct Migrated {
+    fs: Memory,
+    scope: Scope,
+    source: Candidate,
+    receipt: PathBuf,
+    destination: PathBuf,
+}
+
+impl Migrated {
+    fn new() -> Self {
+        let fs = with_artifacts();
+        run(&fs, NOW, 12);
+        let (scope, source) = (resolved(&fs), source(&fs));
+        let operation = source.identity(&fs).unwrap().operation();
+        let receipt = scope.protocol("receipts").join(State::Committed.file_name(&operation));
+        let destination = scope.directory.join(clean::name("s1"));
+        Migrated { fs, scope, source, receipt, destination }
+    }
+    /// The number of the first clause that does not hold; 0 when all do.
+    fn broken(&self) -> u8 {
+        let copy = Candidate::read(&self.fs, &self.destination, Provenance::V2).unwrap();
+        let matched = candidates::matches(&self.fs, &self.scope.digest(), &self.receipt, &self.source, &copy);
+        matched.map_or_else(|clause| clause.number(), |()| 0)
+    }
+    fn rewrite(&self, bytes: &[u8]) {
+        self.fs.truncate(&self.receipt, 0);
+        self.fs.append(&self.receipt, bytes);
+    }
+}
+
+/// One edit of the receipt each: the clause that it breaks.
 #[test]
-fn gjcs_matching_accepts_the_receipt_and_sees_each_change() {
-    let fs = with_artifacts();
-    run(&fs, NOW, 12);
-    let scope = resolved(&fs);
-    let source = source(&fs);
-    let operation = source.identity(&fs).unwrap().operation();
-    let receipt = scope.protocol("receipts").join(State::Committed.file_name(&operation));
-    let destination = scope.directory.join(clean::name("s1"));
-    let matches = || {
-        let copy = Candidate::read(&fs, &destination, Provenance::V2).unwrap();
-        candidates::matches(&fs, &scope.digest(), &receipt, &source, &copy)
-    };
-    assert_eq!(matches(), Ok(()));
-    // A session that goes on keeps its receipt; one that loses an artifact does not.
-    fs.append(&destination, clean::label("more").as_bytes());
-    assert_eq!(matches(), Ok(()));
-    fs.remove(destination.with_extension("").join("0.bash.log"));
-    assert_eq!(matches().map_err(|clause| clause.number()), Err(7));
-    let listing = candidates::list(&world(&fs, NOW), &scope).unwrap();
-    assert_eq!(listing.stale.len(), 1, "and then both copies are listed");
+fn gjcs_matching_accepts_the_receipt_and_sees_each_edit_of_it() {
+    let migrated = Migrated::new();
+    assert_eq!(migrated.broken(), 0);
+    let bytes = migrated.fs.content(&migrated.receipt).unwrap();
+    let written: Value = serde_json::from_slice(&bytes).unwrap();
+    let manifest = |entry: Value| json!([entry]);
+    let hash = "0123456789abcdef".repeat(4);
+    let placeholder = json!({"state": "cleanup_pending", "role": "exchange_placeholder", "retainedPath": format!("{LEGACY}/gone")});
+    let edits: [(&str, Value, u8); 40] = [
+        ("/source/path", json!("/elsewhere.jsonl"), 2),
+        ("/source/sha256", json!(hash), 2),
+        ("/destination/path", json!("/elsewhere.jsonl"), 2),
+        ("/artifactManifest", json!({}), 4),
+        ("/artifactManifest", manifest(json!(null)), 4),
+        ("/artifactManifest", manifest(json!({"kind": "directory", "path": 1})), 4),
+        ("/artifactManifest", manifest(json!({"kind": "directory", "path": "/sub"})), 4),
+        ("/artifactManifest", manifest(json!({"kind": "directory", "path": "sub/../sub"})), 4),
+        ("/artifactManifest", manifest(json!({"kind": "directory", "path": "sub\\..\\sub"})), 4),
+        ("/artifactManifest", manifest(json!({"kind": "link", "path": "sub"})), 4),
+        ("/artifactManifest", manifest(json!({"kind": "file", "path": "0.bash.log", "size": 700})), 4),
+        ("/artifactManifest", manifest(json!({"kind": "file", "path": "0.bash.log", "size": 700, "sha256": hash.to_uppercase()})), 4),
+        ("/artifactManifest", manifest(json!({"kind": "file", "path": "0.bash.log", "size": -1, "sha256": hash})), 4),
+        ("/artifactManifest", manifest(json!({"kind": "file", "path": "0.bash.log", "size": 0.5, "sha256": hash})), 4),
+        ("/sourceArtifactCleanup", placeholder, 5),
+        ("/schemaVersion", json!(1), 6),
+        ("/state", json!("published"), 6),
+        ("/policy", json!("disabled"), 6),
+        ("/scope", json!("a".repeat(52)), 6),
+        ("/artifactManifest", manifest(json!({"kind": "directory", "path": "another"})), 7),
+        ("/artifactManifest", manifest(json!({"kind": "file", "path": "sub", "size": 0, "sha256": hash})), 7),
+        ("/artifactManifest", manifest(json!({"kind": "file", "path": "0.bash.log", "size": 700, "sha256": hash})), 7),
+        ("/source/sessionId", json!("other"), 8),
+        ("/source/header/id", json!("other"), 8),
+        ("/source/header/cwd", json!("/other"), 8),
+        ("/source/identity/dev", json!("0"), 8),
+        ("/source/identity/ino", json!(1), 8),
+        ("/source/identity/size", json!(1), 8),
+        ("/source/identity/mtimeNs", json!("1"), 8),
+        ("/destination/sessionId", json!("other"), 9),
+        ("/destination/header/id", json!("other"), 9),
+        ("/destination/header/cwd", json!("/other"), 9),
+        ("/destination/identity/dev", json!("0"), 9),
+        ("/destination/identity/ino", json!("1"), 9),
+        // What no clause asks for.
+        ("/attemptId", json!("other"), 0),
+        ("/destination/identity/size", json!(1), 0),
+        ("/destination/identity/mtimeNs", json!("1"), 0),
+        ("/destination/identity/sha256", json!(hash), 0),
+        ("/artifactManifest", json!([]), 0),
+        ("/more", json!("keys"), 0),
+    ];
+    for (pointer, value, clause) in edits {
+        let mut edited = written.clone();
+        match edited.pointer_mut(pointer) {
+            Some(place) => *place = value.clone(),
+            None => _ = edited.as_object_mut().unwrap().insert(pointer[1..].to_owned(), value.clone()),
+        }
+        migrated.rewrite(edited.to_string().as_bytes());
+        assert_eq!(migrated.broken(), clause, "{pointer} = {value}");
+    }
+    for (bytes, clause) in [(&b"{\"schemaVersion\":2"[..], 1), (b"null", 1), (b"", 1), (&bytes, 0)] {
+        migrated.rewrite(bytes);
+        assert_eq!(migrated.broken(), clause, "{}", String::from_utf8_lossy(bytes));
+    }
+}
+
+/// One change of the files each.
+#[test]
+fn gjcs_matching_sees_each_change_of_the_files() {
+    let artifact = |migrated: &Migrated| migrated.destination.with_extension("").join("0.bash.log");
+    type Change<'c> = &'c dyn Fn(&Migrated);
+    let changes: [(&str, Change<'_>, u8); 10] = [
+        ("nothing", &|_| (), 0),
+        ("the session goes on", &|m| m.fs.append(&m.destination, clean::label("more").as_bytes()), 0),
+        ("an artifact more", &|m| m.fs.file(m.destination.with_extension("").join("new"), b"new"), 0),
+        ("the receipt has a second name", &|m| m.fs.hard_link(&m.receipt, "/second"), 1),
+        ("the legacy file grows", &|m| m.fs.append(&m.source.path, clean::label("more").as_bytes()), 3),
+        ("the legacy file is another one", &|m| copy_over(&m.fs, &m.source.path), 3),
+        ("the copy is cut", &|m| m.fs.truncate(&m.destination, m.source.meta.size as usize - 1), 3),
+        ("an artifact is gone", &|m| m.fs.remove(artifact(m)), 7),
+        ("an artifact has other bytes", &|m| m.fs.append(artifact(m), b"x"), 7),
+        ("the copy is another file", &|m| copy_over(&m.fs, &m.destination), 9),
+    ];
+    for (what, change, clause) in changes {
+        let migrated = Migrated::new();
+        change(&migrated);
+        assert_eq!(migrated.broken(), clause, "{what}");
+        let listing = candidates::list(&world(&migrated.fs, NOW), &migrated.scope).unwrap();
+        assert_eq!(listing.owned.len(), if clause == 0 { 1 } else { 2 }, "{what}: then both are listed");
+    }
+}
+
+/// Another file with the same bytes.
+fn copy_over(fs: &Memory, path: &Path) {
+    let bytes = fs.content(path).unwrap();
+    fs.remove(path);
+    fs.file(path, &bytes);
 }
 
 #[test]

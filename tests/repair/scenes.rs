@@ -6,11 +6,11 @@ use gjc_fsck::agent::candidates::{Candidate, Provenance};
 use gjc_fsck::agent::identity::{Identity, Platform};
 use gjc_fsck::agent::lock;
 use gjc_fsck::agent::migration_receipt::{DetachOutcome, Receipt, State};
-use gjc_fsck::agent::predict::{self, migrate};
+use gjc_fsck::agent::predict::{self, Policy, migrate};
 use gjc_fsck::agent::world::{Scope, World};
 use gjc_fsck::corpus::clean;
 use gjc_fsck::finding::Release;
-use gjc_fsck::fsys::{Change, Fs, Kind, Memory, Meta};
+use gjc_fsck::fsys::{Acl, Change, Fs, Kind, Memory, Meta};
 use gjc_fsck::repair::apply::{Applied, repair};
 use gjc_fsck::repair::plan::{Plan, Wanted, Wish};
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ pub fn world<'a>(fs: &'a dyn Fs, now_ms: u64) -> World<'a> {
 pub fn run(fs: &dyn Change, now_ms: u64, pid: u32) -> (Plan, Applied) {
     run_wishing(fs, now_ms, pid, Wish::default())
 }
-fn run_wishing(fs: &dyn Change, now_ms: u64, pid: u32, wish: Wish) -> (Plan, Applied) {
+pub fn run_wishing(fs: &dyn Change, now_ms: u64, pid: u32, wish: Wish) -> (Plan, Applied) {
     thread_local! {
         static ONE: rayon::ThreadPool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     }
@@ -46,20 +46,34 @@ fn run_wishing(fs: &dyn Change, now_ms: u64, pid: u32, wish: Wish) -> (Plan, App
 pub struct Scene {
     pub name: &'static str,
     pub build: fn() -> Memory,
-    /// Whether gjc itself would go on from every crash (it does not where artifacts lie detached: 02a.1).
+    /// Whether gjc itself would go on from every crash. It does not where artifacts lie detached (02a.1) or the scope directory
+    /// is not owner-only (spec 02 §4.4).
     pub gjc_goes_on: bool,
+    /// What is asked for.
+    pub wish: Wish,
 }
 
-pub const SCENES: [Scene; 9] = [
-    Scene { name: "plain", build: plain, gjc_goes_on: true },
-    Scene { name: "with artifacts", build: with_artifacts, gjc_goes_on: true },
-    Scene { name: "interrupted: prepared", build: prepared, gjc_goes_on: true },
-    Scene { name: "interrupted: artifacts detached", build: detached, gjc_goes_on: false },
-    Scene { name: "interrupted: published", build: published, gjc_goes_on: true },
-    Scene { name: "second run", build: second_run, gjc_goes_on: true },
-    Scene { name: "touched since", build: touched, gjc_goes_on: true },
-    Scene { name: "conflict", build: conflict, gjc_goes_on: false },
-    Scene { name: "two sessions", build: two_sessions, gjc_goes_on: true },
+impl Scene {
+    /// One repair, as [`run`].
+    pub fn run(&self, fs: &dyn Change, now_ms: u64, pid: u32) -> (Plan, Applied) {
+        run_wishing(fs, now_ms, pid, self.wish)
+    }
+}
+
+const COPY: Wish = Wish { policy: Policy::CopyRetain, secure_modes: false };
+const SECURE: Wish = Wish { policy: Policy::CopyRetain, secure_modes: true };
+
+pub const SCENES: [Scene; 10] = [
+    Scene { name: "plain", build: plain, gjc_goes_on: true, wish: COPY },
+    Scene { name: "with artifacts", build: with_artifacts, gjc_goes_on: true, wish: COPY },
+    Scene { name: "interrupted: prepared", build: prepared, gjc_goes_on: true, wish: COPY },
+    Scene { name: "interrupted: artifacts detached", build: detached, gjc_goes_on: false, wish: COPY },
+    Scene { name: "interrupted: published", build: published, gjc_goes_on: true, wish: COPY },
+    Scene { name: "second run", build: second_run, gjc_goes_on: true, wish: COPY },
+    Scene { name: "touched since", build: touched, gjc_goes_on: true, wish: COPY },
+    Scene { name: "conflict", build: conflict, gjc_goes_on: false, wish: COPY },
+    Scene { name: "two sessions", build: two_sessions, gjc_goes_on: true, wish: COPY },
+    Scene { name: "modes to be secured", build: drifted, gjc_goes_on: false, wish: SECURE },
 ];
 
 fn legacy(fs: &Memory, id: &str, bytes: usize) {
@@ -108,6 +122,17 @@ fn conflict() -> Memory {
     legacy(&fs, "s2", 600);
     let (name, other) = (clean::name("s1"), clean::transcript("s1", "/ws", ",\"title\":\"other\""));
     fs.plant(scope(), &clean::scope(&identity(), [(name.as_str(), other.as_str())]));
+    settled(fs)
+}
+/// Directories on the way that others may enter, one by its mode, one by an access control list, one by both.
+pub fn drifted() -> Memory {
+    let fs = with_artifacts();
+    fs.plant(scope(), &clean::scope(&identity(), []));
+    fs.chmod("/a", 0o755);
+    fs.set_acl("/a/sessions", Acl::Access, Ok(28));
+    fs.chmod(scope(), 0o750);
+    fs.set_acl(scope(), Acl::Access, Ok(28));
+    fs.set_acl(scope(), Acl::Default, Ok(28));
     settled(fs)
 }
 fn second_run() -> Memory {

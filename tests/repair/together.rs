@@ -4,20 +4,21 @@ use super::common::{Clock, ground, quick, real_world, snapshot};
 use super::scenes::{LEGACY, NOW, SCENES, nothing_is_harmed, resolved, run, shape, source};
 use super::tree::{Tree, now_ms};
 use gjc_fsck::agent::candidates::{self, State};
-use gjc_fsck::agent::lock::{LEASE_MS, Lock};
+use gjc_fsck::agent::lock::{self, LEASE_MS, Lock};
 use gjc_fsck::agent::predict;
 use gjc_fsck::corpus::clean;
 use gjc_fsck::finding::Release;
 use gjc_fsck::fsys::{Inject, Memory, Phase, Real};
-use gjc_fsck::repair::apply::repair;
+use gjc_fsck::repair::apply::{Applied, repair};
 use gjc_fsck::repair::plan::{Wanted, Wish};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// Before every third operation of one repair a second one runs from beginning to end: one of them copies the session, never both;
-/// while the first holds the lock the second answers `migration_busy`.
+/// Before every third operation of one repair a second one runs from beginning to end: one of them copies the session, never both.
+/// Whoever planned to and was too late answers `migration_busy`; whoever plans when all is done has nothing to do.
 #[test]
 fn of_two_repairs_at_once_one_copies() {
     let scene = SCENES.iter().find(|scene| scene.name == "with artifacts").unwrap();
@@ -42,15 +43,16 @@ fn of_two_repairs_at_once_one_copies() {
         });
         let (_, own) = run(&inject, NOW, 12);
         drop(inject);
-        let (_, other) = other.into_inner().unwrap().unwrap();
+        let (planned, other) = other.into_inner().unwrap().unwrap();
         let what = format!("a second repair before operation {at}");
-        let refused: Vec<&str> = other.refusals().map(|refusal| refusal.code.as_str()).collect();
-        busy += usize::from(refused == ["migration_busy"]);
+        let refused = |applied: &Applied| applied.refusals().map(|refusal| refusal.code.clone()).collect::<Vec<_>>();
+        nothing_is_harmed(&what, &before, &memory);
+        assert_eq!(own.copied() + other.copied(), 1, "{what}: {own:#?}\n{other:#?}");
+        let (loser, had_a_plan) = if own.copied() == 1 { (&other, !planned.scopes.is_empty()) } else { (&own, !own.sessions.is_empty()) };
+        assert_eq!(refused(loser), if had_a_plan { vec!["migration_busy"] } else { vec![] }, "{what}: {loser:#?}");
+        busy += usize::from(had_a_plan);
         first += own.copied();
         second += other.copied();
-        nothing_is_harmed(&what, &before, &memory);
-        assert!(own.copied() + other.copied() <= 1, "{what}: both copied");
-        // Whoever was disturbed says so and leaves the rest to the next run.
         run(&memory, NOW + LEASE_MS + 1, 13);
         assert_eq!(shape(&memory), shape(&end), "{what}: {own:#?}\n{other:#?}");
     }
@@ -174,6 +176,103 @@ fn all_are_migrated(tree: &Tree, sessions: usize, what: &str) {
         let source = listed.source.as_ref().unwrap();
         assert_eq!(std::fs::read(&listed.candidate.path).unwrap(), std::fs::read(source).unwrap(), "{what}");
     }
+}
+
+/// What one process says of each session: `copied`, or why it is left alone.
+fn answers(output: &Output) -> BTreeMap<String, String> {
+    let said = String::from_utf8_lossy(&output.stderr);
+    let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|why| panic!("{why}: {said}"));
+    let sessions = value["sessions"].as_array().unwrap().iter();
+    let answer = |session: &serde_json::Value| match &session["refused"]["code"] {
+        serde_json::Value::String(code) => code.clone(),
+        _ if session["proof"].is_object() => "copied".to_owned(),
+        _ => panic!("{session}"),
+    };
+    sessions.map(|session| (session["sessionId"].as_str().unwrap().to_owned(), answer(session))).collect()
+}
+
+fn in_json(tree: &Tree) -> Command {
+    let mut command = command(tree);
+    command.args(["--format", "json"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Of two processes that begin at the same moment each session is copied by one; the other says `migration_busy`, unless it looked
+/// when the session was copied already.
+#[test]
+fn of_two_processes_at_once_one_copies_each_session() {
+    const SESSIONS: usize = 12;
+    let mut busy = 0;
+    for round in 0..10 {
+        let tree = legacy_tree(SESSIONS);
+        let both = [in_json(&tree).spawn().unwrap(), in_json(&tree).spawn().unwrap()];
+        let outputs = both.map(|child| child.wait_with_output().unwrap());
+        let [one, other] = [&outputs[0], &outputs[1]].map(answers);
+        for n in 0..SESSIONS {
+            let id = format!("s{n}");
+            let mut both: Vec<&str> = [&one, &other].into_iter().filter_map(|answers| answers.get(&id)).map(String::as_str).collect();
+            both.sort_unstable();
+            assert!(both == ["copied"] || both == ["copied", "migration_busy"], "round {round}, {id}: {one:#?}\n{other:#?}");
+            busy += both.len() - 1;
+        }
+        for (output, answers) in outputs.iter().zip([&one, &other]) {
+            let copied = i32::from(answers.values().any(|answer| answer == "copied"));
+            let left = if answers.values().any(|answer| answer == "migration_busy") { 4 } else { 0 };
+            assert_eq!(output.status.code(), Some(copied | left), "round {round}: {answers:#?}");
+        }
+        all_are_migrated(&tree, SESSIONS, &format!("round {round}"));
+    }
+    println!("10 rounds of {SESSIONS} sessions, {busy} times too late");
+}
+
+/// The state of a process: `T` when it is stopped, `Z` when it is over.
+fn state_of(pid: rustix::process::Pid) -> char {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap();
+    stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next()).unwrap()
+}
+
+/// A process that was stopped while it held a lock holds it still: another one leaves that session to it and copies the others.
+#[test]
+fn beside_a_process_that_holds_a_lock_another_one_is_busy() {
+    const SESSIONS: usize = 40;
+    let tree = legacy_tree(SESSIONS);
+    let holder = in_json(&tree).spawn().unwrap();
+    let pid = rustix::process::Pid::from_child(&holder);
+    let locks = tree.root.join("agent/sessions").join(tree.expand("v2-{{digest:ws}}")).join(".gjc-managed-session-internal/locks");
+    let held = || {
+        let names = std::fs::read_dir(&locks).into_iter().flatten().flatten();
+        let records = names.filter_map(|entry| Some((entry.path(), lock::parse(&std::fs::read(entry.path()).ok()?)?)));
+        records.filter(|(_, record)| record.released != Some(true)).map(|(path, _)| path).collect::<Vec<_>>()
+    };
+    // Stopped at whatever moment, until it is one at which it holds a lock.
+    let lock = loop {
+        rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+        while state_of(pid) != 'T' {
+            assert_ne!(state_of(pid), 'Z', "it was done before it could be stopped");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        match held().pop() {
+            Some(lock) => break lock,
+            None => rustix::process::kill_process(pid, rustix::process::Signal::CONT).unwrap(),
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    };
+    let output = in_json(&tree).output().unwrap();
+    let other = answers(&output);
+    let busy: Vec<&String> = other.iter().filter(|(_, answer)| *answer == "migration_busy").map(|(id, _)| id).collect();
+    assert_eq!(busy.len(), 1, "{other:#?}");
+    assert!(other.values().all(|answer| answer == "copied" || answer == "migration_busy"), "{other:#?}");
+    assert_eq!(output.status.code(), Some(if other.len() > 1 { 1 | 4 } else { 4 }));
+    assert_eq!(held(), [lock], "the lock stays with its holder");
+    rustix::process::kill_process(pid, rustix::process::Signal::CONT).unwrap();
+    let first = answers(&holder.wait_with_output().unwrap());
+    // It goes on with that session, and is too late for the others.
+    assert_eq!(first[busy[0]], "copied", "{first:#?}");
+    for (id, answer) in &other {
+        assert_eq!(first[id] == "copied", answer == "migration_busy", "{id}: {first:#?}\n{other:#?}");
+        assert!(first[id] == "copied" || first[id] == "migration_busy", "{id}: {first:#?}");
+    }
+    all_are_migrated(&tree, SESSIONS, "both done");
 }
 
 #[test]

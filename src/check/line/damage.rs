@@ -201,7 +201,8 @@ pub fn begins_with_own_record(text: &[u8], tape: &mut Tape) -> bool {
 pub struct Pieces {
     /// The record that it begins with: an object with a string `type`.
     pub whole: Option<(usize, usize)>,
-    /// The records of their own behind it, in order.
+    /// The records behind it, in order: objects with a string `type` that follow one complete value after the other, and behind
+    /// those the records of their own.
     pub records: Vec<(usize, usize)>,
     /// It is a merge conflict marker.
     pub is_conflict: bool,
@@ -220,12 +221,18 @@ pub fn pieces(text: &[u8], tape: &mut Tape) -> Pieces {
         strict: crate::json::jsonl::Strict::Refused { at: 0 },
         value: None,
     };
-    let Anatomy { shape, records, .. } = Anatomy::of(&line, tape);
+    let Anatomy { shape, records: own, .. } = Anatomy::of(&line, tape);
     let typed = |tape: &Tape| tape.root(text).is_some_and(|node| node.is_record() && node.str_member("type").is_some());
-    let whole = match scan::scan(text, start, tape) {
-        Outcome::Complete { end } if typed(tape) => Some((start, end)),
-        Outcome::Complete { .. } | Outcome::Failed { .. } => None,
-    };
+    let (mut whole, mut records, mut at) = (None, Vec::new(), start);
+    while let Outcome::Complete { end } = scan::scan(text, at, tape) {
+        match typed(tape) {
+            true if at == start => whole = Some((at, end)),
+            true => records.push((at, end)),
+            false => {}
+        }
+        at = skip_space(text, end);
+    }
+    records.extend(own.into_iter().filter(|(from, _)| *from >= at));
     Pieces { whole, records, is_conflict: matches!(shape, Shape::Conflict { .. }) }
 }
 

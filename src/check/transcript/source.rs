@@ -33,7 +33,7 @@ impl Source {
     }
     /// A value of the lenient reader.
     pub fn found(&self, found: &Found<'_>) -> Place {
-        Place { bytes: Some((found.offset, found.offset + found.text.len() as u64)), ..self.line(found.line) }
+        Place { bytes: Some((found.offset, found.end)), ..self.line(found.line) }
     }
     /// An entry whose id is not to be named: the file has none, or migration gave it another.
     pub fn numbered(&self, fact: &Fact) -> Place {

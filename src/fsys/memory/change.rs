@@ -13,7 +13,7 @@ impl Tree {
     /// The directory of a path (which must be there, and no link) and the name in it.
     fn place(&self, path: &Path) -> Answer<(u64, OsString)> {
         let Some(Component::Normal(name)) = path.components().next_back() else { return Err(Errno::INVAL) };
-        let (parent, _) = self.resolve(path.parent().unwrap_or(Path::new("/")), Links::Refuse)?;
+        let parent = self.find(path.parent().unwrap_or(Path::new("/")), Links::Refuse)?;
         match self.node(parent)?.meta.kind {
             Kind::Directory => Ok((parent, name.to_owned())),
             _ => Err(Errno::NOTDIR),
@@ -85,7 +85,7 @@ impl Tree {
         Ok(())
     }
     fn open_file(&self, path: &Path) -> Answer<u64> {
-        let (ino, _) = self.resolve(path, Links::Refuse)?;
+        let ino = self.find(path, Links::Refuse)?;
         match self.node(ino)?.meta.kind {
             Kind::File => Ok(ino),
             Kind::Directory => Err(Errno::ISDIR),
@@ -107,7 +107,7 @@ impl Memory {
     /// The bytes of a file, if there is one (links are followed).
     pub fn content(&self, path: impl AsRef<Path>) -> Option<Vec<u8>> {
         let tree = self.tree();
-        let (ino, _) = tree.resolve(path.as_ref(), Links::Follow).ok()?;
+        let ino = tree.find(path.as_ref(), Links::Follow).ok()?;
         match &tree.node(ino).ok()?.content {
             Content::Bytes(bytes) => Some(bytes.to_vec()),
             _ => None,
@@ -164,13 +164,13 @@ impl Change for Memory {
     }
     fn set_mode(&self, path: &Path, mode: u32) -> Result<()> {
         self.change("chmod", path, |tree| {
-            let (ino, _) = tree.resolve(path, Links::Refuse)?;
+            let ino = tree.find(path, Links::Refuse)?;
             tree.set_mode(ino, mode)
         })
     }
     fn clear_acl(&self, path: &Path, acl: Acl) -> Result<()> {
         self.change("removexattr", path, |tree| {
-            let (ino, _) = tree.resolve(path, Links::Refuse)?;
+            let ino = tree.find(path, Links::Refuse)?;
             let node = tree.nodes.get_mut(&ino).ok_or(Errno::STALE)?;
             node.acl[acl as usize].map(|_| ())?;
             node.acl[acl as usize] = Err(NO_ATTRIBUTE);
@@ -180,7 +180,7 @@ impl Change for Memory {
     }
     fn sync_dir(&self, path: &Path) -> Result<()> {
         self.change("fsync", path, |tree| {
-            let (ino, _) = tree.resolve(path, Links::Refuse)?;
+            let ino = tree.find(path, Links::Refuse)?;
             match tree.node(ino)?.meta.kind {
                 Kind::Directory => tree.sync(ino),
                 _ => Err(Errno::NOTDIR),

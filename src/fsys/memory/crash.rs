@@ -5,7 +5,7 @@
 //! sync either of the two makes all of it durable. (Journalling and copy-on-write file systems are so. POSIX promises less.)
 //! A new object has its mode from the beginning, no content and no names.
 
-use super::{Content, Errno, Kind, Memory, Node, ROOT, Tree};
+use super::{Content, Errno, Kind, Memory, Meta, Node, ROOT, Tree};
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -236,6 +236,22 @@ impl Memory {
     /// A number for paths, objects, modes and bytes, without times: the same for the same tree in one run of the program.
     pub fn fingerprint(&self) -> u64 {
         self.tree().fingerprint()
+    }
+    /// A number for everything that can be asked of the tree, times and access control lists too: the same for the same tree
+    /// in one run of the program. What is durable of it is left out.
+    pub fn state(&self) -> u64 {
+        let tree = self.tree();
+        let mut hash = DefaultHasher::new();
+        tree.fingerprint().hash(&mut hash);
+        for (ino, node) in &tree.nodes {
+            let Meta { kind, dev, ino: _, nlink, mode, uid, gid, size, mtime_ns, ctime_ns } = node.meta;
+            // An object without a name is nobody's.
+            if kind == Kind::Directory || nlink > 0 {
+                (ino, kind, dev, nlink, mode, (uid, gid, size), (mtime_ns, ctime_ns)).hash(&mut hash);
+                node.acl.map(|acl| acl.map_err(Errno::raw_os_error)).hash(&mut hash);
+            }
+        }
+        hash.finish()
     }
     /// A tree of its own with the same objects and the same durable state.
     pub fn fork(&self) -> Memory {
