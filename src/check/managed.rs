@@ -427,7 +427,16 @@ fn invalid_candidate(site: &Site<'_>, invalid: &Invalid, blamed: bool, sink: &mu
     if site.assumed_root.is_some() && invalid.code.starts_with("cwd_") {
         return;
     }
-    let Some(code) = super::code(invalid.code) else { return };
+    let code = match invalid.code {
+        "cwd_not_found" => &listing_codes::CWD_NOT_FOUND,
+        "cwd_not_directory" => &listing_codes::CWD_NOT_DIRECTORY,
+        "cwd_not_utf8" => &listing_codes::CWD_NOT_UTF8,
+        "cwd_io_error" => &listing_codes::CWD_IO_ERROR,
+        word => match super::code(word) {
+            Some(code) => code,
+            None => return,
+        },
+    };
     sink.push(Finding::new(code, site.place(&invalid.path), format!("The managed listing counts it as invalid: {}.", invalid.detail)));
 }
 

@@ -3,6 +3,7 @@
 use super::options::Format;
 use super::{Console, Failure, Status};
 use crate::check;
+use crate::render::style::wrap;
 use crate::report::reference::{self, CodeEntry};
 
 /// Arguments of `codes`.
@@ -25,15 +26,23 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         areas.dedup();
         return Err(Failure::Usage(format!("no such area; the areas are: {}", areas.join(", "))));
     }
-    let json = console.options.format == Format::Json;
+    let (format, width) = (console.options.format, console.environment.width);
     let out = console.out();
-    if json {
+    if format == Format::Json {
         let entries: Vec<CodeEntry> = codes.into_iter().map(CodeEntry::from).collect();
         serde_json::to_writer_pretty(&mut *out, &entries).map_err(std::io::Error::from)?;
         writeln!(out)?;
     } else {
+        let names = codes.iter().map(|code| code.name.len()).max().unwrap_or(0);
         for code in codes {
-            writeln!(out, "{:<7}  {:<58}  {}", reference::level(code.severity), code.name, code.summary)?;
+            let level = reference::level(code.severity);
+            // People get a table where it fits, and else the summary below its code; programs get one line a code.
+            let indent = if width >= names + 50 { names + 11 } else { 9 };
+            match format {
+                Format::Concise => writeln!(out, "{level:<7}  {:<names$}  {}", code.name, code.summary)?,
+                _ if indent > 9 => writeln!(out, "{level:<7}  {:<names$}  {}", code.name, wrap(code.summary, indent, width))?,
+                _ => writeln!(out, "{level:<7}  {}\n         {}", code.name, wrap(code.summary, indent, width))?,
+            }
         }
     }
     Ok(Status::CLEAN)

@@ -1,6 +1,6 @@
 //! `corpus`: run, bless, lint and count the cases of a corpus, ours or anybody's.
 
-use super::options::Format;
+use super::list::put;
 use super::{Console, Failure, Status};
 use crate::corpus::adapter::{self, Adapter};
 use crate::corpus::run::{self, Outcome};
@@ -132,25 +132,13 @@ fn run_cases(args: &Run, console: &mut Console) -> Result<Status, Failure> {
         let text = Expectations::text(&outcome.failures.iter().chain(&outcome.expected).cloned().collect::<Vec<_>>());
         console.out().write_all(text.as_bytes())?;
     } else {
-        write(&outcome, &render::run(&outcome), console)?;
+        put(&outcome, || render::run(&outcome), || render::run(&outcome), console)?;
     }
     Ok(status(&outcome))
 }
 
 fn status(outcome: &Outcome) -> Status {
     if outcome.passes() { Status::CLEAN } else { Status::FINDINGS }
-}
-
-/// Writes an answer in the form that was asked for.
-fn write(value: &impl serde::Serialize, text: &str, console: &mut Console) -> Result<(), Failure> {
-    if console.options.format == Format::Json {
-        let out = console.out();
-        serde_json::to_writer_pretty(&mut *out, value).map_err(std::io::Error::from)?;
-        writeln!(out)?;
-    } else {
-        console.out().write_all(text.as_bytes())?;
-    }
-    Ok(())
 }
 
 fn bless(args: &Bless, console: &mut Console) -> Result<Status, Failure> {
@@ -177,6 +165,6 @@ fn lint(place: &Place, console: &mut Console) -> Result<Status, Failure> {
 fn coverage(place: &Place, console: &mut Console) -> Result<Status, Failure> {
     let rows = coverage::of(&place.at(console)).map_err(operational)?;
     let lacking = rows.iter().any(|row| !row.is_covered());
-    write(&rows, &render::coverage(&rows), console)?;
+    put(&rows, || render::coverage(&rows), || render::coverage(&rows), console)?;
     Ok(if lacking { Status::FINDINGS } else { Status::CLEAN })
 }

@@ -19,6 +19,7 @@ use std::path::PathBuf;
     after_help = "X is a path when it holds a / or \\ or ends in .jsonl. Else the first session of the list is taken whose id, file name, or \
 end of the file name (behind the last _) begins with it, whatever the case: first in the list of the workspace, then in that of all. \
 Several matches are no error for gjc. Nothing is opened or written.\n\
+Of the SDK's reasons identity_incomplete does not occur here: this system tells the link count and change time of every file.\n\
 Exit status: 0 gjc opens a session, begins one at the path, or asks whether to fork it; 4 it refuses, or there is no such session."
 )]
 pub struct Args {

@@ -2,22 +2,22 @@
 
 use super::entry::{clip, pad};
 use super::human::Layout;
+use super::paper::{Paper, bases, broken, home};
 use super::style::{Palette, plain, wrap};
 use super::words::{count, grouped};
 use crate::finding::Severity;
 use crate::session::discovery::answer::{Continue, CrumbState, LeftOut, List, MatchRow, Refusal, Resume, Row, Step};
-use indexmap::IndexMap;
 use std::fmt::Write;
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
 /// Matches and left-out files that are named; the JSON form names all.
 const NAMED: usize = 20;
 
 /// A list for people.
 pub fn list(list: &List, layout: Layout) -> String {
-    let mut page = Page::new(layout);
+    let mut page = Page(Paper::new(layout));
     page.list(list, layout.quiet);
-    page.out
+    page.0.out
 }
 
 /// A list, one line a session and one each for what is left out: path, in brackets how it is listed, what is known.
@@ -46,12 +46,12 @@ pub fn list_concise(list: &List) -> String {
 /// What `--continue` does, for people. `options`: what further commands need to look at the same agent directory, each option
 /// with a space before it.
 pub fn proceed(answer: &Continue, options: &str, layout: Layout) -> String {
-    let mut page = Page::new(layout);
+    let mut page = Page(Paper::new(layout));
     page.proceed(answer);
     if !layout.quiet && answer.steps.iter().any(|step| step.outcome != "opens") {
         page.hint(options);
     }
-    page.out
+    page.0.out
 }
 
 /// What `--continue` does, one line a candidate.
@@ -71,7 +71,7 @@ pub fn proceed_concise(answer: &Continue) -> String {
 
 /// What `--resume X` does, for people. `options` as for [`proceed`].
 pub fn resume(answer: &Resume, options: &str, layout: Layout) -> String {
-    let mut page = Page::new(layout);
+    let mut page = Page(Paper::new(layout));
     page.resume(answer);
     match answer.action {
         _ if layout.quiet => {}
@@ -83,7 +83,7 @@ pub fn resume(answer: &Resume, options: &str, layout: Layout) -> String {
         }
         _ => {}
     }
-    page.out
+    page.0.out
 }
 
 /// What `--resume X` does: one line for the answer, one for each match behind the first.
@@ -112,44 +112,21 @@ fn row(out: &mut String, path: &str, word: &str, code: &str, rest: &[&str]) {
     let _ = writeln!(out, "{}", line.trim_end());
 }
 
-struct Page {
-    palette: Palette,
-    width: usize,
-    /// What paths are shown relative to, longest first, each with a slash behind it: the directory that most sessions of a
-    /// list lie in, and the one above it.
-    bases: [String; 2],
-    out: String,
+struct Page(Paper);
+
+impl std::ops::Deref for Page {
+    type Target = Paper;
+    fn deref(&self) -> &Paper {
+        &self.0
+    }
+}
+impl std::ops::DerefMut for Page {
+    fn deref_mut(&mut self) -> &mut Paper {
+        &mut self.0
+    }
 }
 
 impl Page {
-    fn new(layout: Layout) -> Self {
-        Page { palette: Palette::new(layout.colour), width: layout.width.min(120), bases: Default::default(), out: String::new() }
-    }
-    /// One line. Writing into a String cannot fail.
-    fn line(&mut self, text: &str) {
-        let _ = writeln!(self.out, "{}", text.trim_end());
-    }
-    /// Words, broken at spaces; a word that is wider than the line wherever it must be.
-    fn words(&mut self, indent: usize, text: &str) {
-        let room = self.width.saturating_sub(indent);
-        for line in wrap(&plain(text), 0, room).lines().flat_map(|line| broken(line, room)) {
-            self.line(&format!("{:indent$}{line}", ""));
-        }
-    }
-    /// A path, broken wherever it must be: nothing of it is left out.
-    fn path(&mut self, indent: usize, path: &str) {
-        let path = plain(self.short(path)).into_owned();
-        for part in broken(&path, self.width.saturating_sub(indent)) {
-            let part = self.palette.faint(&part);
-            self.line(&format!("{:indent$}{part}", ""));
-        }
-    }
-    fn short<'p>(&self, path: &'p str) -> &'p str {
-        self.bases.iter().filter(|base| !base.is_empty()).find_map(|base| path.strip_prefix(&**base)).unwrap_or(path)
-    }
-    fn bad(&self, text: &str) -> String {
-        self.palette.severity(Severity::Error, text)
-    }
     /// A heading in colour that keeps to the width.
     fn heading(&mut self, mark: &str, text: &str, colour: impl Fn(Palette, &str) -> String) {
         let room = self.width.saturating_sub(2);
@@ -158,19 +135,14 @@ impl Page {
             self.line(&line);
         }
     }
-    /// What to ask next.
     fn hint(&mut self, options: &str) {
         self.next(&format!("`gjc-fsck why{options} ID` (or the path of a file) says at what gjc turns away, and what to do."));
-    }
-    fn next(&mut self, text: &str) {
-        self.line("");
-        self.line(&format!("→ {}", wrap(text, 2, self.width)));
     }
 
     fn list(&mut self, list: &List, quiet: bool) {
         let title = match list.list {
             "recent" => "Recent sessions of",
-            "picker" => "The picker shows of",
+            "picker" => "The picker's list of",
             _ => "Strict inventory of",
         };
         let of = plain(&list.of).into_owned();
@@ -184,7 +156,8 @@ impl Page {
         }
         let home = home(list.sessions.iter().map(|row| &*row.path));
         if let Some(home) = home.filter(|home| *home != list.of) {
-            self.path(2, &format!("in {home}"));
+            let all = list.sessions.iter().all(|row| row.path.rsplit_once('/').is_some_and(|(directory, _)| directory == home));
+            self.path(2, &format!("{} {home}", if all { "in" } else { "most of them in" }));
         }
         self.bases = home.map(bases).unwrap_or_default();
         self.refusal(list.refused.as_ref());
@@ -226,10 +199,9 @@ impl Page {
     }
     /// Why the managed scope gives nothing.
     fn refusal(&mut self, refused: Option<&Refusal>) {
-        let Some(refused) = refused else { return };
-        let head = self.bad(&format!("✗ refused: {}", refused.code));
-        self.line(&format!("  {head}"));
-        self.words(4, &refused.detail);
+        if let Some(refused) = refused {
+            self.refused(refused.code, &refused.detail);
+        }
     }
     fn left_out(&mut self, left_out: &[LeftOut]) {
         if left_out.is_empty() {
@@ -443,52 +415,5 @@ impl Page {
         if matches.len() > NAMED + 1 {
             self.words(2, &format!("and {} more (--format json names all)", grouped((matches.len() - NAMED - 1) as u64)));
         }
-    }
-}
-
-/// The directory that most files lie in; the first of several.
-fn home<'p>(paths: impl Iterator<Item = &'p str>) -> Option<&'p str> {
-    let mut counts: IndexMap<&str, usize> = IndexMap::new();
-    for directory in paths.filter_map(|path| path.rsplit_once('/')).map(|(directory, _)| directory) {
-        *counts.entry(directory).or_default() += 1;
-    }
-    let most = counts.values().copied().max()?;
-    counts.into_iter().find(|(_, count)| *count == most).map(|(directory, _)| directory)
-}
-
-/// A directory and the one above it, as paths are shown relative to.
-fn bases(home: &str) -> [String; 2] {
-    let above = home.rsplit_once('/').map(|(above, _)| format!("{above}/")).filter(|above| above.len() > 1);
-    [format!("{home}/"), above.unwrap_or_default()]
-}
-
-/// A text in pieces of at most `width` columns.
-fn broken(text: &str, width: usize) -> Vec<String> {
-    let width = width.max(10);
-    let mut parts = vec![String::new()];
-    let mut used = 0;
-    for letter in text.chars() {
-        let columns = letter.width().unwrap_or(0);
-        if used + columns > width {
-            parts.push(String::new());
-            used = 0;
-        }
-        used += columns;
-        if let Some(part) = parts.last_mut() {
-            part.push(letter);
-        }
-    }
-    parts
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_is_broken_and_not_cut() {
-        assert_eq!(broken("/a/b", 20), ["/a/b"]);
-        assert_eq!(broken("0123456789abc", 10), ["0123456789", "abc"]);
-        assert_eq!(broken("가나다라마바", 10), ["가나다라마", "바"]);
     }
 }

@@ -68,7 +68,10 @@ fn role(entry: &Value, width: usize) -> String {
 pub fn message_preview(message: &Value, width: usize) -> String {
     let text = |key: &str| message.get(key).map(|value| shown(value, width)).unwrap_or_default();
     let said = match Role::of(message) {
-        Role::ToolResult => format!("{}: {}", text("toolName"), content(message.get("content"), width)),
+        Role::ToolResult => match text("toolName") {
+            name if name.is_empty() => content(message.get("content"), width),
+            name => format!("{name}: {}", content(message.get("content"), width)),
+        },
         Role::BashExecution => text("command"),
         Role::PythonExecution => text("code"),
         Role::FileMention => {

@@ -15,6 +15,7 @@ use indexmap::IndexMap;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use unicode_width::UnicodeWidthStr;
 
 mod picture;
 
@@ -255,6 +256,8 @@ impl<'a> Page<'a> {
         let workspace = || scope(path).and_then(|scope| self.workspaces.get(scope)).map(|cwd| plain(cwd).into_owned());
         let answer = self.transcripts.get(path).map(|transcript| answer(transcript, self.erring.contains(path))).or_else(workspace);
         if let Some(answer) = answer.filter(|answer| !answer.is_empty()) {
+            // Only what does not fit is broken: a path may hold spaces.
+            let answer = if answer.width() + 2 > self.width { wrap(&answer, 2, self.width) } else { answer };
             self.line(&format!("  {}", self.palette.faint(&answer)));
         }
     }
@@ -265,7 +268,13 @@ impl<'a> Page<'a> {
         let severity = self.palette.severity(first.severity, &format!("{:<7}", level(first.severity)));
         let name = self.palette.strong(first.code.name);
         let place = place(first);
-        self.line(&format!("  {severity}  {name}{}", self.palette.faint(&place)));
+        if 11 + first.code.name.len() + place.width() > self.width {
+            self.line(&format!("  {severity}  {name}"));
+            let place = wrap(place.trim_start_matches(" · "), 11, self.width);
+            self.line(&format!("           {}", self.palette.faint(&place)));
+        } else {
+            self.line(&format!("  {severity}  {name}{}", self.palette.faint(&place)));
+        }
         let message =
             if rest.is_empty() { plain(&first.message).into_owned() } else { format!("{} {}", plain(&first.message), also(rest)) };
         self.line(&format!("           {}", wrap(&message, 11, self.width)));

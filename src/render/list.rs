@@ -2,19 +2,19 @@
 
 use super::entry::clip;
 use super::human::Layout;
-use super::style::{Palette, plain, wrap};
+use super::paper::Paper;
+use super::style::{plain, wrap};
 use super::words;
 use crate::agent::catalogue::{Catalogue, DoesNotOpen, Elsewhere, Foreign, LEGACY, Refused, Session, Workspace};
-use crate::finding::Severity;
 use indexmap::IndexMap;
 use std::fmt::Write;
 use std::path::Path;
+use unicode_width::UnicodeWidthStr;
 
 /// The listing for people. `options`: what further commands need to look at the same agent directory, each option with a space
 /// before it.
 pub fn text(catalogue: &Catalogue, options: &str, layout: Layout) -> String {
-    let mut page =
-        Page { palette: Palette::new(layout.colour), width: layout.width.min(120), bases: Default::default(), out: String::new() };
+    let mut page = Page(Paper::new(layout));
     for (at, workspace) in catalogue.workspaces.iter().enumerate() {
         if at > 0 {
             page.line("");
@@ -35,9 +35,9 @@ pub fn text(catalogue: &Catalogue, options: &str, layout: Layout) -> String {
     }
     page.elsewhere(&catalogue.elsewhere);
     if !layout.quiet {
-        page.next(catalogue, options);
+        page.hints(catalogue, options);
     }
-    page.out
+    page.0.out
 }
 
 /// One line a session: path, state, in brackets the answer that counts, id, last change, messages, title. What is left out
@@ -98,31 +98,36 @@ fn in_scope(directory: &std::ffi::OsStr) -> bool {
     directory.as_encoded_bytes().starts_with(b"v2-")
 }
 
-struct Page {
-    palette: Palette,
-    width: usize,
-    /// What paths are shown relative to, longest first: scope and sessions root, each with a slash behind it.
-    bases: [String; 2],
-    out: String,
+struct Page(Paper);
+
+impl std::ops::Deref for Page {
+    type Target = Paper;
+    fn deref(&self) -> &Paper {
+        &self.0
+    }
+}
+impl std::ops::DerefMut for Page {
+    fn deref_mut(&mut self) -> &mut Paper {
+        &mut self.0
+    }
 }
 
 impl Page {
-    /// One line. Writing into a String cannot fail.
-    fn line(&mut self, text: &str) {
-        let _ = writeln!(self.out, "{text}");
-    }
-    fn words(&mut self, indent: usize, text: &str) {
-        self.line(&format!("{:indent$}{}", "", wrap(&plain(text), indent, self.width)));
-    }
-    fn path(&mut self, indent: usize, path: &str) {
+    /// A path on a line of its own, whole: it is copied from here.
+    fn whole(&mut self, indent: usize, path: &str) {
         let path = self.palette.faint(&plain(self.short(path)));
         self.line(&format!("{:indent$}{path}", ""));
     }
-    fn short<'p>(&self, path: &'p str) -> &'p str {
-        self.bases.iter().filter(|base| !base.is_empty()).find_map(|base| path.strip_prefix(base)).unwrap_or(path)
-    }
-    fn bad(&self, text: &str) -> String {
-        self.palette.severity(Severity::Error, text)
+
+    /// What a path is, and the path: behind the words where it fits, else below them.
+    fn named(&mut self, indent: usize, what: &str, path: &str) {
+        let text = format!("{what}: {}", plain(self.short(path)));
+        if indent + text.width() <= self.width {
+            self.line(&format!("{:indent$}{text}", ""));
+        } else {
+            self.words(indent, &format!("{what}:"));
+            self.whole(indent, path);
+        }
     }
 
     fn workspace(&mut self, workspace: &Workspace) {
@@ -136,11 +141,9 @@ impl Page {
             self.line(&format!("  {scope}"));
         }
         if let Some(refused) = &workspace.refused {
-            let head = self.bad(&format!("✗ refused: {}", refused.code));
-            self.line(&format!("  {head}"));
-            self.words(4, &refused.detail);
+            self.refused(refused.code, &refused.detail);
             if refused.path != workspace.scope && refused.path != workspace.workspace {
-                self.path(4, &refused.path);
+                self.whole(4, &refused.path);
             }
         }
         self.summary(workspace);
@@ -156,8 +159,8 @@ impl Page {
             let mark = self.palette.faint("·");
             self.line(&format!("  {mark} {time}  {}", plain(&hidden.id)));
             self.words(4, &format!("{}: {reason}", hidden.reason));
-            self.path(4, &hidden.path);
-            self.words(4, &format!("{by}: {}", self.short(&hidden.by)));
+            self.whole(4, &hidden.path);
+            self.named(4, by, &hidden.by);
         }
         self.invalid(&workspace.invalid);
         self.foreign(&workspace.foreign);
@@ -173,11 +176,9 @@ impl Page {
         let is_lost = |one: &&Foreign| Path::new(&one.path).parent().and_then(Path::file_name).is_some_and(in_scope);
         for one in foreign.iter().filter(is_lost) {
             let mark = self.palette.faint("·");
-            self.line(&format!(
-                "  {mark} {}",
-                wrap("foreign: lies in the scope of another workspace, so no listing shows it", 4, self.width)
-            ));
-            self.path(4, &one.path);
+            let text = wrap("foreign: lies in the scope of another workspace, so no listing shows it", 4, self.width);
+            self.line(&format!("  {mark} {text}"));
+            self.whole(4, &one.path);
             self.words(4, &format!("belongs to {}", one.workspace));
         }
         let others = foreign.len() - foreign.iter().filter(is_lost).count();
@@ -226,9 +227,9 @@ impl Page {
             self.line(&format!("    {text}"));
         }
         if let Some(other) = &session.shown_instead {
-            self.words(4, &format!("not in the picker, which shows a later file with the same id: {}", self.short(other)));
+            self.named(4, "not in the picker, which shows a later file with the same id", other);
         }
-        self.path(4, &session.path);
+        self.whole(4, &session.path);
     }
 
     /// Where the sessions are that somebody looks for here.
@@ -267,13 +268,13 @@ impl Page {
     }
 
     /// What to ask next.
-    fn next(&mut self, catalogue: &Catalogue, options: &str) {
+    fn hints(&mut self, catalogue: &Catalogue, options: &str) {
         if !catalogue.elsewhere.is_empty() {
             let text = format!(
                 "A session belongs to the path of its workspace: once that is moved or renamed, gjc does not find it under the new path. \
                  `gjc-fsck list{options} --all` shows every session, `gjc-fsck why{options} ID` says what to do about one."
             );
-            self.line(&format!("\n→ {}", wrap(&text, 2, self.width)));
+            self.next(&text);
             return;
         }
         let all = || catalogue.workspaces.iter();
@@ -290,10 +291,10 @@ impl Page {
         self.line("");
         if catalogue.workspaces.is_empty() && catalogue.invalid.iter().all(|one| one.code == "cwd_not_found") {
             let text = "None of the workspaces exists here. Is this a copy from another machine? `--assume-root PATH` judges it as if it lay at PATH.";
-            self.line(&format!("→ {}", wrap(text, 2, self.width)));
+            self.arrow(text);
         }
         let text =
             format!("`gjc-fsck why{options} ID` (or the path of a file) follows gjc's decisions about one session, and says what to do.");
-        self.line(&format!("→ {}", wrap(&text, 2, self.width)));
+        self.arrow(&text);
     }
 }

@@ -18,6 +18,7 @@ pub mod junit;
 pub mod list;
 pub mod markdown;
 pub mod page;
+pub mod paper;
 pub mod quota;
 pub mod repair;
 pub mod replay;

@@ -263,6 +263,27 @@ mod tests {
     }
 
     #[test]
+    fn the_later_one_comes_first_and_of_one_second_the_one_with_the_larger_number() {
+        let store = store();
+        let rows = "INSERT INTO history(id, prompt, created_at) VALUES(50, 'zeta old', 5), (20, 'zeta new', 9), (10, 'zeta new too', 9)";
+        store.connection().execute_batch(rows).unwrap();
+        let ids = |prompts: Vec<Prompt>| prompts.iter().map(|prompt| prompt.id).collect::<Vec<_>>();
+        assert_eq!(ids(store.search("zet", 10, None).unwrap().prompts), [20, 10, 50]);
+        assert_eq!(ids(store.search("eta", 10, None).unwrap().prompts), [20, 10, 50], "also those that merely contain it");
+        assert_eq!(ids(store.recent(10, None).unwrap()).split_off(4), [20, 10, 50]);
+    }
+
+    #[test]
+    fn beginnings_are_found_without_accents_and_middles_only_as_they_are_written() {
+        let store = store();
+        store.connection().execute_batch("INSERT INTO history(prompt) VALUES('Grand CAFÉ')").unwrap();
+        let found = |query: &str| store.search(query, 10, None).unwrap().prompts.len();
+        assert_eq!((found("cafe"), found("café"), found("CAFÉ")), (1, 1, 1), "the index folds them");
+        assert_eq!((found("rand"), found("AND")), (1, 1), "letters of ASCII are one in either case");
+        assert_eq!(found("afé"), 0, "other letters are not");
+    }
+
+    #[test]
     fn rows_of_odd_types_are_shown() {
         let store = store();
         store.connection().execute_batch("INSERT INTO history(prompt, created_at, cwd) VALUES(x'ff41', 'soon', 7)").unwrap();

@@ -163,6 +163,39 @@ mod tests {
     }
 
     #[test]
+    fn the_previous_prompt_of_a_database_is_the_one_with_the_largest_number() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("history.db");
+        HistoryStore::open(&path).unwrap().close().unwrap();
+        let rows = "INSERT INTO history(id, prompt, created_at) VALUES(1, 'typed later', 99), (2, 'stored last', 1)";
+        Connection::open(&path).unwrap().execute_batch(rows).unwrap();
+        let mut store = HistoryStore::open(&path).unwrap();
+        assert!(!store.add("stored last", None, 0).unwrap());
+        assert!(store.add("typed later", None, 0).unwrap());
+    }
+
+    #[test]
+    fn white_space_is_what_javascript_trims() {
+        let mut store = HistoryStore::in_memory().unwrap();
+        assert!(store.add("\u{feff}\u{a0} kept\u{2003}\n", None, 0).unwrap());
+        assert!(!store.add("\u{a0}\u{feff}", None, 0).unwrap());
+        assert!(store.add("\u{200b}", None, 0).unwrap(), "a space without width is no white space");
+        store.flush().unwrap();
+        assert_eq!(texts(&store), ["kept", "\u{200b}"]);
+    }
+
+    #[test]
+    fn nothing_is_ever_dropped_for_its_age_or_number() {
+        let mut store = HistoryStore::in_memory().unwrap();
+        for number in 0..1_500 {
+            store.add(&format!("prompt {number}"), None, 0).unwrap();
+        }
+        store.flush().unwrap();
+        let rows: i64 = store.connection.query_row("SELECT count(*) FROM history", [], |row| row.get(0)).unwrap();
+        assert_eq!(rows, 1_500);
+    }
+
+    #[test]
     fn what_comes_within_a_tenth_of_a_second_is_written_together() {
         let mut store = HistoryStore::in_memory().unwrap();
         store.add("one", None, 1_000).unwrap();

@@ -211,3 +211,137 @@ pub fn project_transcripts(fs: &dyn Fs, cwd: &Path) -> ProjectTranscripts {
     found.files.sort();
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Release;
+    use crate::fsys::host::Nowhere;
+    use crate::fsys::{Inject, Memory, Phase};
+
+    fn header(id: &str) -> String {
+        format!("{{\"type\":\"session\",\"version\":5,\"id\":\"{id}\",\"timestamp\":\"t\",\"cwd\":\"/w\"}}\n")
+    }
+    /// The files that the walk of `/w` takes of these, below `/w/.gjc`.
+    fn taken(files: &[&str]) -> Vec<String> {
+        let fs = Memory::new();
+        fs.directory("/w/.gjc");
+        files.iter().for_each(|file| fs.file(format!("/w/.gjc/{file}"), b""));
+        found(&fs)
+    }
+    fn found(fs: &Memory) -> Vec<String> {
+        let found = project_transcripts(fs, Path::new("/w"));
+        assert!(!found.limited);
+        found.files.iter().map(|path| path.strip_prefix("/w/.gjc").unwrap().to_string_lossy().into_owned()).collect()
+    }
+    fn picked(fs: &dyn Fs, release: Release) -> Picked {
+        picker(&World::of_agent(fs, &Nowhere, release, 1000, "/a"), Path::new("/w"))
+    }
+
+    #[test]
+    fn the_root_must_be_a_real_directory() {
+        let fs = Memory::new();
+        fs.directory("/w");
+        assert_eq!(found(&fs), [""; 0], "there is none");
+        fs.file("/real/a.jsonl", b"");
+        fs.symlink("/w/.gjc", "/real");
+        assert_eq!(found(&fs), [""; 0], "a symlink");
+        fs.remove("/w/.gjc");
+        fs.file("/w/.gjc", b"");
+        assert_eq!(found(&fs), [""; 0], "a file");
+    }
+    #[test]
+    fn a_workspace_may_be_named_through_a_link() {
+        let fs = Memory::new();
+        fs.file("/w/.gjc/a.jsonl", b"");
+        fs.symlink("/link", "/w");
+        assert_eq!(project_transcripts(&fs, Path::new("/link")).files, [Path::new("/w/.gjc/a.jsonl")]);
+    }
+    #[test]
+    fn three_places_count_and_no_other() {
+        let files = ["a.jsonl", "deep/er/agent-session/b.jsonl", "sessions/c.jsonl", "x/sessions/y/z/d.jsonl"];
+        assert_eq!(taken(&files), files);
+        assert_eq!(taken(&["x/a.jsonl", "agent-session/x/b.jsonl", "agent-sessions/c.jsonl", "Sessions/d.jsonl"]), [""; 0]);
+    }
+    #[test]
+    fn names_that_begin_with_a_dot_are_skipped_wherever_they_stand() {
+        assert_eq!(taken(&[".a.jsonl", ".staging/b.jsonl", "sessions/.staging/c.jsonl", ".sessions/d.jsonl"]), [""; 0]);
+    }
+    #[test]
+    fn only_the_exact_ending_counts() {
+        assert_eq!(taken(&["a.JSONL", "b.jsonl.bak", "c.json", "djsonl"]), [""; 0]);
+    }
+    #[test]
+    fn symlinks_and_special_files_are_skipped() {
+        let fs = Memory::new();
+        fs.file("/w/.gjc/sessions/a.jsonl", b"");
+        fs.symlink("/w/.gjc/sessions/link.jsonl", "a.jsonl");
+        fs.symlink("/w/.gjc/more", "/w/.gjc/sessions");
+        fs.special("/w/.gjc/sessions/pipe.jsonl", Kind::Fifo);
+        fs.directory("/w/.gjc/sessions/dir.jsonl");
+        assert_eq!(found(&fs), ["sessions/a.jsonl"]);
+    }
+    #[test]
+    fn a_thousand_files_are_taken_and_not_one_more() {
+        let fs = Memory::new();
+        let file = |n: usize| fs.file(format!("/w/.gjc/sessions/{n:04}.jsonl"), b"");
+        (0..PROJECT_FILES).for_each(file);
+        assert_eq!(found(&fs).len(), PROJECT_FILES);
+        file(PROJECT_FILES);
+        let found = project_transcripts(&fs, Path::new("/w"));
+        assert_eq!((found.files.len(), found.limited), (PROJECT_FILES, true));
+    }
+    #[test]
+    fn four_thousand_and_ninety_six_directories_are_entered_and_not_one_more() {
+        let fs = Memory::new();
+        let directory = |n: usize| fs.directory(format!("/w/.gjc/{n}"));
+        // The root is one of them.
+        (1..PROJECT_DIRECTORIES).for_each(directory);
+        assert!(!project_transcripts(&fs, Path::new("/w")).limited);
+        directory(PROJECT_DIRECTORIES);
+        assert!(project_transcripts(&fs, Path::new("/w")).limited);
+    }
+    #[test]
+    fn a_directory_that_cannot_be_listed_hides_what_is_in_it_and_nothing_else() {
+        let fs = Memory::new();
+        fs.file("/w/.gjc/a.jsonl", b"");
+        fs.file("/w/.gjc/sessions/b.jsonl", b"");
+        let refusing = Inject::new(&fs, |call| {
+            (call.op == "opendir" && call.phase == Phase::Before && call.path.ends_with("sessions")).then_some(crate::fsys::Errno::ACCESS)
+        });
+        assert_eq!(project_transcripts(&refusing, Path::new("/w")).files, [Path::new("/w/.gjc/a.jsonl")]);
+    }
+    #[test]
+    fn the_newest_release_reads_them_guarded() {
+        let fs = Memory::new();
+        fs.file("/w/.gjc/a.jsonl", header("a").as_bytes());
+        fs.hard_link("/w/.gjc/a.jsonl", "/elsewhere");
+        let of = |release| picked(&fs, release);
+        assert_eq!(of(Release::V0_15).sessions.len(), 1, "the plain reader");
+        let guarded = of(Release::V0_17);
+        assert!(guarded.sessions.is_empty() && guarded.skipped[0].why.contains("more than one hard link"), "{:?}", guarded.skipped);
+        let fs = Memory::new();
+        fs.file("/w/.gjc/a.jsonl", header("a").as_bytes());
+        let moving = Inject::new(&fs, |call| {
+            if call.op == "read" && call.phase == Phase::After {
+                fs.append("/w/.gjc/a.jsonl", b"x");
+            }
+            None
+        });
+        let moved = picked(&moving, Release::V0_17);
+        assert!(moved.skipped.iter().any(|one| one.why == "it changed while it was read"), "{:?}", moved.skipped);
+    }
+    #[test]
+    fn of_one_id_only_a_strictly_later_file_replaces() {
+        let fs = Memory::new();
+        for (name, seconds) in [("a", 2), ("b", 2), ("c", 1)] {
+            let path = format!("/w/.gjc/{name}.jsonl");
+            fs.file(&path, header("same").as_bytes());
+            fs.set(&path, |meta| meta.mtime_ns = seconds * 1_000_000_000);
+        }
+        let shown = |fs: &Memory| picked(fs, Release::V0_15).sessions.into_iter().map(|one| one.path).collect::<Vec<_>>();
+        assert_eq!(shown(&fs), [Path::new("/w/.gjc/a.jsonl")], "the first of equally late ones");
+        fs.set("/w/.gjc/c.jsonl", |meta| meta.mtime_ns = 3_000_000_000);
+        assert_eq!(shown(&fs), [Path::new("/w/.gjc/c.jsonl")]);
+    }
+}

@@ -79,7 +79,7 @@ mod tests {
     use crate::agent::history::store::HistoryStore;
     use crate::finding::Collected;
     use crate::fsys::plant::{Plant, plant};
-    use crate::fsys::{Kind, Memory, Real};
+    use crate::fsys::{Inject, Kind, Memory, Phase, Real};
     use rusqlite::Connection;
 
     /// A database with two prompts, after these statements.
@@ -163,6 +163,22 @@ mod tests {
         let left = |name: &str| codes(&database(&format!("CREATE TABLE {name}(id INTEGER PRIMARY KEY, prompt TEXT)")));
         assert_eq!(left("history_legacy"), ["history_migration_interrupted"]);
         assert_eq!(left("history_legacy2"), [""; 0]);
+    }
+
+    #[test]
+    fn a_database_that_never_rests_is_told_as_a_change_and_not_judged() {
+        let fs = Memory::new();
+        fs.file("/copy/agent/history.db", &database("DELETE FROM history WHERE id = 1"));
+        let moving = Inject::new(&fs, |call| {
+            if call.op == "read" && call.phase == Phase::After {
+                fs.append("/copy/agent/history.db", b"+");
+            }
+            None
+        });
+        let mut sink = Collected::default();
+        check(&Site { fs: &moving, ..Site::for_tests(&fs) }, Path::new("/copy/agent/history.db"), &mut sink);
+        let found: Vec<&str> = sink.findings.iter().map(|finding| finding.code.name).collect();
+        assert_eq!(found, ["concurrent_change"], "{:?}", sink.findings);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::recent::{RecentList, time_ago};
 use super::resolve::{Match, Meant};
 use super::resume::{Bounded, ColdIdentity, Look, Tail};
 use super::search::Search;
-use super::{Picked, Shown, Skipped, picker, resume};
+use super::{Picked, Shown, Skipped, is_staged, picker, resume};
 use crate::agent::predict::Refused;
 use crate::agent::record::TranscriptIdentity;
 use crate::agent::walk::show;
@@ -551,7 +551,7 @@ impl Resume {
         let inspection = Inspected::of(world, path, &look);
         let missing = inspection.verdict == "missing";
         answer.inspection = Some(inspection);
-        if missing && source == "path" {
+        if missing && source == "path" && !is_staged(path) {
             answer.action = "creates";
             return answer;
         }
@@ -561,9 +561,12 @@ impl Resume {
             other => other,
         };
         answer.action = if matches!(opening, Opening::Opens { .. }) { "opens" } else { "fails" };
-        if let Opening::Fails { code, .. } = &opening {
-            answer.message = Some(format!("Could not open session: {code}"));
-        }
+        answer.message = match &opening {
+            // gjc says this one in words of its own.
+            Opening::Fails { code: "staged", detail } => Some(detail.clone()),
+            Opening::Fails { code, .. } => Some(format!("Could not open session: {code}")),
+            _ => None,
+        };
         answer.opening = Some(Step::new(source, path, &opening));
         if let Some(cwd) = forks {
             answer.action = "asks_to_fork";

@@ -250,6 +250,32 @@ mod tests {
         }
     }
     #[test]
+    fn a_file_that_becomes_a_link_or_moves_while_it_is_read_fails_it() {
+        let fs = folder(HEADER);
+        let linking = Inject::new(&fs, |call| {
+            if call.op == "open" && call.phase == Phase::Before && call.path == Path::new("/d/b.jsonl") {
+                fs.remove("/d/b.jsonl");
+                fs.symlink("/d/b.jsonl", "a.jsonl");
+            }
+            None
+        });
+        assert_eq!(inventory(&linking).unwrap_err()[0].kind, FailureKind::Lstat);
+        let fs = folder(HEADER);
+        let moving = Inject::new(&fs, |call| {
+            if call.op == "read" && call.phase == Phase::After && call.path == Path::new("/d/b.jsonl") {
+                fs.append("/d/b.jsonl", b"\n");
+            }
+            None
+        });
+        assert_eq!(inventory(&moving).unwrap_err()[0].kind, FailureKind::Read);
+    }
+    #[test]
+    fn a_link_in_a_directory_is_no_candidate_and_so_no_failure() {
+        let fs = folder(HEADER);
+        fs.symlink("/d/link.jsonl", "/nowhere");
+        assert_eq!(inventory(&fs).unwrap().len(), 2);
+    }
+    #[test]
     fn a_file_that_cannot_be_read_fails_it() {
         let fs = folder(HEADER);
         let refusing = Inject::new(&fs, |call| (call.op == "read" && call.phase == Phase::Before).then_some(Errno::IO));

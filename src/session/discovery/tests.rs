@@ -1,5 +1,6 @@
 //! Choosing a session in a whole agent directory: one workspace `/ws` with a scope, another one `/other`, and a terminal.
 
+use super::answer::Resume;
 use super::breadcrumb::How;
 use super::proceed::{Crumb, Destination, For, Opening, Proceeding, Source, proceed};
 use super::resolve::{Meant, Reach, resolve};
@@ -291,4 +292,60 @@ fn a_large_session_is_continued_only_where_the_user_spoke_last() {
     assert_eq!(opening(&answered, For::Resume), opens(true));
     let continued = opening(&answered, For::Continue);
     assert!(matches!(continued, Opening::PassedOver { reason: "terminal", .. }), "{continued:?}");
+}
+
+#[test]
+fn a_staged_transcript_is_never_resumed_whether_it_is_there_or_not() {
+    let tree = Tree::new();
+    let staged = scope("/ws").join(".staging/attempt.jsonl");
+    let resumed = |tree: &Tree| {
+        let world = tree.world();
+        let meant = resolve(&world, staged.as_os_str(), Path::new("/ws"), None);
+        Resume::new(&world, "x".into(), &meant, budget::DEFAULT, |path, look| {
+            super::proceed::open(&world, path, look, super::proceed::managed_of(&world, path).as_ref(), For::Resume)
+        })
+    };
+    for _ in 0..2 {
+        let answer = resumed(&tree);
+        assert_eq!((answer.action, answer.message.as_deref()), ("fails", Some("Staged session paths are not resumable")));
+        tree.fs.file(&staged, clean::transcript("s9", "/ws", "").as_bytes());
+    }
+}
+
+#[test]
+fn a_session_whose_next_move_is_the_users_is_continued_too() {
+    let tree = Tree::new();
+    let answer = "{\"type\":\"message\",\"id\":\"zz\",\"parentId\":null,\"timestamp\":\"2026-01-01T00:00:09.000Z\",\"message\":{\"role\":\"assistant\",\"content\":[],\"api\":\"x\",\"provider\":\"p\",\"model\":\"m\",\"stopReason\":\"stop\",\"timestamp\":1}}\n";
+    tree.fs.append(path("/ws", "s2"), answer.as_bytes());
+    tree.date(path("/ws", "s2"), 9);
+    let proceeding = tree.proceeds(Destination::Managed);
+    let end = proceeding.end().map(|step| &step.opening);
+    assert!(matches!(end, Some(Opening::Opens { terminal: true, .. })), "{:?}", proceeding.steps);
+}
+
+#[test]
+fn the_sdk_looks_once_more_at_a_file_that_moved() {
+    let tree = Tree::new();
+    let moved = std::sync::atomic::AtomicBool::new(false);
+    let once = crate::fsys::Inject::new(&tree.fs, |call| {
+        let is_read = call.op == "read" && call.phase == crate::fsys::Phase::After && call.path == path("/ws", "s1");
+        if is_read && !moved.swap(true, std::sync::atomic::Ordering::Relaxed) {
+            tree.fs.append(path("/ws", "s1"), b"\n");
+        }
+        None
+    });
+    let reply = saved::saved(&World { fs: &once, ..tree.world() }, "s1", Path::new("/ws"));
+    assert!(reply.saved_session.is_some(), "{reply:?}");
+    assert!(moved.load(std::sync::atomic::Ordering::Relaxed), "it did move");
+}
+
+#[test]
+fn whoever_may_not_look_below_the_sessions_root_is_told_so() {
+    let tree = Tree::new();
+    let refusing = crate::fsys::Inject::new(&tree.fs, |call| {
+        (call.op == "lstat" && call.path == scope("/other")).then_some(crate::fsys::Errno::ACCESS)
+    });
+    let picked = picker::of_all(&World { fs: &refusing, ..tree.world() });
+    let told: Vec<_> = picked.skipped.iter().map(|skipped| (&*skipped.path, &*skipped.why)).collect();
+    assert_eq!(told, [(&*scope("/other"), "it cannot be looked at: EACCES")]);
 }
