@@ -145,7 +145,11 @@ fn recover(args: &Args, named: Option<PathBuf>, console: &mut Console) -> Result
     read.map_err(|error| Failure::at(&args.file, &error))?;
     let recovered = export::recover(&page).map_err(|why| Failure::Refused(format!("{}: {why}", args.file.display())))?;
     match named.filter(|path| path != Path::new("-")) {
-        None => recovered.write(console.out())?,
+        None => {
+            let mut text = Vec::new();
+            recovered.write(&mut text)?;
+            console.content(&text)?;
+        }
         Some(path) => {
             super::destination::outside(console, &path)?;
             let mut file = NewFile::create(&path, Some(&args.file)).map_err(refused)?;

@@ -64,7 +64,7 @@ fn print_answer(args: &Args, new_file: Option<NewFile>, console: &mut Console) -
         answer::migrated(file, console.options.gjc, &mut Numbered::default()).map_err(|error| Failure::at(&args.file, &error))?;
     let status = transcript::status_of(&answer);
     answer.push(b'\n');
-    deliver(new_file, console, |out| out.write_all(&answer))?;
+    deliver(new_file, console, &answer)?;
     Ok(status)
 }
 
@@ -95,7 +95,7 @@ fn write_transcript(args: &Args, new_file: Option<NewFile>, console: &mut Consol
     };
     let mut text = Vec::new();
     rewrite(entries, store, release, &mut tally, &mut text)?;
-    deliver(new_file, console, |out| out.write_all(&text))?;
+    deliver(new_file, console, &text)?;
     for note in left_out.notes().into_iter().chain(notes(sanitised, &tally, directory.as_ref())) {
         console.note(&format!("{name}: {note}"));
     }
@@ -165,15 +165,11 @@ fn migrated(mut loaded: Loaded<Whole>, seed: u32) -> Result<Vec<Value>, Throw> {
 }
 
 /// Writes an answer where it was asked for.
-fn deliver(
-    new_file: Option<NewFile>,
-    console: &mut Console,
-    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
-) -> Result<(), Failure> {
+fn deliver(new_file: Option<NewFile>, console: &mut Console, text: &[u8]) -> Result<(), Failure> {
     match new_file {
-        None => Ok(write(console.out())?),
+        None => Ok(console.content(text)?),
         Some(mut file) => {
-            write(&mut file)?;
+            file.write_all(text)?;
             file.publish().map_err(refused)
         }
     }

@@ -171,7 +171,7 @@ fn one_script<S: BlobSource>(
         let mut answer = Vec::new();
         stringify::write(&answer_of(&did, manager, &files), &mut answer);
         answer.push(b'\n');
-        console.out().write_all(&answer)?;
+        console.content(&answer)?;
         return Ok(threw);
     }
     for (number, error) in did.iter().enumerate().filter_map(|(number, did)| Some((number, threw_of(did)?))) {
@@ -205,7 +205,7 @@ fn one_script<S: BlobSource>(
             if text.is_none() {
                 console.note("nothing was written yet: a session reaches the disk with its first assistant message, or by ensureOnDisk");
             }
-            console.out().write_all(&text.unwrap_or_default())?;
+            console.content(&text.unwrap_or_default())?;
         }
     }
     Ok(threw)

@@ -133,3 +133,15 @@ fn no_history_is_said_so_and_is_not_called_clean() {
     let output = run(&["history", "search", "x", "--in", path]);
     assert_eq!(status(&output), 8);
 }
+
+#[test]
+fn what_is_no_file_is_not_called_clean() {
+    let folder = tempfile::tempdir().unwrap();
+    let fifo = folder.path().join("history.db");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    for path in [fifo.as_path(), folder.path()] {
+        let output = run(&["history", path.to_str().unwrap(), "--format", "concise"]);
+        assert_eq!(status(&output), 4, "{}{}", out(&output), err(&output));
+        assert_eq!(out(&output), "history.db: error[history_corrupt] A FIFO stands in the place of the database.\n");
+    }
+}

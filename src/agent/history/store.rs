@@ -1,6 +1,6 @@
 //! The reference writer of a prompt history: what gjc stores of what is typed (spec 04 §8).
 
-use super::schema::EXPECTED;
+use super::schema::{EXPECTED, OLDER_FORM};
 use super::search::{self, Answer, Prompt};
 use crate::json::text;
 use rusqlite::{Connection, Error, OptionalExtension};
@@ -36,7 +36,7 @@ impl HistoryStore {
         Self::prepare(Connection::open_in_memory()?)
     }
 
-    fn prepare(connection: Connection) -> Result<Self, Error> {
+    fn prepare(mut connection: Connection) -> Result<Self, Error> {
         let is_there = |kind: &str, name: &str| {
             connection
                 .query_row("SELECT 1 FROM sqlite_schema WHERE type = ?1 AND name = ?2", [kind, name], |_| Ok(()))
@@ -49,6 +49,9 @@ impl HistoryStore {
             if !is_there(expected.kind, expected.name)? {
                 connection.execute_batch(expected.sql)?;
             }
+        }
+        if has_older_form(&connection)? {
+            renew(&mut connection)?;
         }
         if !indexed {
             connection.execute_batch("INSERT INTO history_fts(history_fts) VALUES('rebuild')")?;
@@ -128,6 +131,35 @@ impl HistoryStore {
     pub(super) const fn connection(&self) -> &Connection {
         &self.connection
     }
+}
+
+/// Whether the table computes its times with a function that older versions of SQLite do not have.
+fn has_older_form(connection: &Connection) -> Result<bool, Error> {
+    let sql: Option<String> = connection
+        .query_row("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'history'", [], |row| row.get(0))
+        .optional()?
+        .flatten();
+    Ok(sql.is_some_and(|sql| sql.contains(OLDER_FORM)))
+}
+
+/// Makes the table anew, all of it or nothing. The index by workspace is not among what is made: its name is still taken by
+/// that of the old table, with which it goes. gjc makes it when it opens the database the next time.
+fn renew(connection: &mut Connection) -> Result<(), Error> {
+    let transaction = connection.transaction()?;
+    transaction.execute_batch(
+        "ALTER TABLE history RENAME TO history_legacy; DROP INDEX IF EXISTS idx_history_created_at; \
+         DROP TRIGGER IF EXISTS history_ai; DROP TABLE IF EXISTS history_fts",
+    )?;
+    let make = |names: [&str; 2]| {
+        EXPECTED.iter().filter(|expected| names.contains(&expected.name)).try_for_each(|expected| transaction.execute_batch(expected.sql))
+    };
+    make(["history", "idx_history_created_at"])?;
+    transaction.execute_batch(
+        "INSERT INTO history (id, prompt, created_at, cwd) SELECT id, prompt, created_at, cwd FROM history_legacy; DROP TABLE history_legacy",
+    )?;
+    make(["history_fts", "history_ai"])?;
+    transaction.execute_batch("INSERT INTO history_fts(history_fts) VALUES('rebuild')")?;
+    transaction.commit()
 }
 
 #[cfg(test)]
@@ -235,6 +267,28 @@ mod tests {
         let store = HistoryStore::open(&path).unwrap();
         assert_eq!(store.search("kep", 10, None).unwrap().prompts.len(), 1);
         assert!(super::super::schema::Schema::read(&store.connection).unwrap().faults().is_empty());
+    }
+
+    #[test]
+    fn a_table_of_the_older_form_is_made_anew_with_all_its_rows() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("history.db");
+        let old = "CREATE TABLE history (id INTEGER PRIMARY KEY AUTOINCREMENT, prompt TEXT NOT NULL, \
+                   created_at INTEGER NOT NULL DEFAULT (unixepoch()), cwd TEXT); \
+                   INSERT INTO history(id, prompt, created_at, cwd) VALUES(7, 'kept', 5, '/w'), (9, 'kept too', 6, NULL)";
+        Connection::open(&path).unwrap().execute_batch(old).unwrap();
+        let missing = |store: &HistoryStore| {
+            let schema = super::super::schema::Schema::read(&store.connection).unwrap();
+            assert!(!schema.has_table("history_legacy"));
+            schema.faults().iter().map(|fault| fault.expected.name).collect::<Vec<_>>()
+        };
+        let mut store = HistoryStore::open(&path).unwrap();
+        assert_eq!(missing(&store), ["idx_history_cwd_created_at"], "until the next opening");
+        assert!(!store.add("kept too", None, 0).unwrap(), "the previous prompt is known");
+        let found = store.search("kep", 10, None).unwrap().prompts;
+        assert_eq!(found.iter().map(|prompt| (prompt.id, prompt.created_at)).collect::<Vec<_>>(), [(9, Some(6)), (7, Some(5))]);
+        store.close().unwrap();
+        assert_eq!(missing(&HistoryStore::open(&path).unwrap()), [""; 0]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use super::run::Site;
 use crate::agent::history::audit::{Audit, Fault, Index};
 use crate::agent::history::{History, NotOpened, audit};
 use crate::finding::{Finding, Sink};
+use crate::fsys::Kind;
 use std::path::Path;
 
 /// Judges the database at `path`; none there is nothing to judge: gjc makes it with the first prompt.
@@ -21,14 +22,17 @@ pub fn check(site: &Site<'_>, path: &Path, sink: &mut dyn Sink) {
         Err(NotOpened::Absent) => {}
         // The walk of the agent directory names special files; none is opened.
         Err(NotOpened::NotAFile(kind)) if kind.is_special() => {}
-        Err(NotOpened::NotAFile(kind)) => {
-            let message = format!("A {} stands in the place of the database.", kind.noun());
-            sink.push(Finding::new(&codes::HISTORY_CORRUPT, site.place(path), message));
-        }
+        Err(NotOpened::NotAFile(kind)) => not_a_file(site, path, kind, sink),
         Err(NotOpened::Moving(_)) => operational::changed(site, path, "the database was written to every time it was copied", sink),
         Err(NotOpened::Failed(error)) => operational::unreadable(site, &error, sink),
         Err(why @ (NotOpened::TooLarge { .. } | NotOpened::NoRoom(_))) => incomplete(why.to_string(), sink),
     }
+}
+
+/// Tells what stands in the place of the database.
+pub fn not_a_file(site: &Site<'_>, path: &Path, kind: Kind, sink: &mut dyn Sink) {
+    let message = format!("A {} stands in the place of the database.", kind.noun());
+    sink.push(Finding::new(&codes::HISTORY_CORRUPT, site.place(path), message));
 }
 
 fn report(site: &Site<'_>, path: &Path, audit: &Audit, sink: &mut dyn Sink) {
@@ -79,7 +83,7 @@ mod tests {
     use crate::agent::history::store::HistoryStore;
     use crate::finding::Collected;
     use crate::fsys::plant::{Plant, plant};
-    use crate::fsys::{Inject, Kind, Memory, Phase, Real};
+    use crate::fsys::{Inject, Memory, Phase, Real};
     use rusqlite::Connection;
 
     /// A database with two prompts, after these statements.

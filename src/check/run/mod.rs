@@ -198,7 +198,12 @@ pub fn history(path: &Path, options: &Options, fs: &dyn Fs) -> Run {
             let is_agent = meta.kind == Kind::Directory && real.file_name().is_none_or(|name| name != layout::HISTORY);
             let database = if is_agent { real.join(layout::HISTORY) } else { real };
             let root = database.parent().unwrap_or(&database).to_owned();
-            super::history::check(&checker.site(&root, options.uid), &database, &mut part);
+            let site = checker.site(&root, options.uid);
+            match fs.lstat(&database) {
+                // Here no walk of the agent directory names it.
+                Ok(meta) if meta.kind.is_special() => super::history::not_a_file(&site, &database, meta.kind, &mut part),
+                _ => super::history::check(&site, &database, &mut part),
+            }
             part
         }
         Err(error) => checker.absent(&named, &error, false),
