@@ -101,8 +101,8 @@ fn facts(next: NextWrite) -> Vec<Fact> {
         ("signatures are emptied", emptied_signatures, &["string_over_limit"]),
         ("images are encoded anew", reencoded_images, &["image_base64_noncanonical", "blob_ref_noncanonical"]),
         ("surrogates are replaced", lone_surrogates, &["lone_surrogate"]),
-        // In 0.15 any text behind `blob:sha256:` is a reference, and has no blob.
-        ("references are replaced for good", lost_references, &["blob_missing", "blob_ref_noncanonical"]),
+        // In 0.15 any text behind `blob:sha256:` is a reference, and has no blob. A sentinel of an image is one too.
+        ("references are replaced for good", lost_references, &["blob_missing", "blob_ref_noncanonical", "resident_sentinel_on_disk"]),
         ("sentinels are replaced", sentinels, &["resident_sentinel_on_disk"]),
     ]
 }

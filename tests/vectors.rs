@@ -26,6 +26,7 @@ mod tree;
 #[path = "support/trees.rs"]
 mod trees_suite;
 
+use gjc_fsck::agent::identity::{self, NoIdentity};
 use gjc_fsck::finding::Release;
 use gjc_fsck::fsys::{Memory, Real};
 use gjc_fsck::json::jsonl::{Event, Lines};
@@ -36,7 +37,9 @@ use gjc_fsck::transcript::inspect::{self, Looked, Options, Reason, Verdict};
 use gjc_fsck::transcript::migrate::Numbered;
 use gjc_fsck::transcript::open::{self, ManagedFile, Opening, Workspace};
 use gjc_fsck::transcript::readers;
-use std::path::Path;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
 use support::place::Place;
 use support::{Case, Others, json, run, same, string};
 
@@ -181,7 +184,7 @@ fn open() {
             symlink: said("symlink_to_input").is_some(),
             links: said("hard_links").and_then(View::as_f64).map_or(1, |links| links as u64),
             inside: said("outside").is_none(),
-            listed_place: said("sub").is_none() && place.path.extension().is_some_and(|extension| extension == "jsonl"),
+            listed_place: said("sub").is_none() && place.path.file_name().is_some_and(|name| name.as_bytes().ends_with(b".jsonl")),
             malformed: managed.verdict.is_err(),
             first_bytes: &bytes,
             header_cwd: managed.header_cwd.as_deref(),
@@ -234,14 +237,61 @@ fn release_answers(case: &Case, wanted: &Value, release: Release) -> Result<(), 
     Ok(())
 }
 
-/// Where the workspaces of the suite `open` lead (`tests/vectors/README.md`); its folder is that of `/w/app`.
+/// Where the workspaces of the suite `open` lead (`tests/vectors/README.md`); its folder is that of `/w/app`. Before the
+/// identity of a `cwd` is asked for, opening resolves it as text; the current directory has no folder `w`.
 fn workspace(cwd: &[u8]) -> Workspace {
-    match cwd {
-        b"/w/app" | b"/w/app/" | b"/w/second/../app" | b"/w/link" => Workspace::Same,
-        b"/w/app/inner" | b"/w/second" => Workspace::Other,
-        b"/w/file" => Workspace::NotADirectory,
-        _ => Workspace::Missing,
+    let fs = Memory::new();
+    for folder in ["/w/app/inner", "/w/second", "/tmp", "/root", "/home", "/current"] {
+        fs.directory(folder);
     }
+    fs.symlink("/w/link", "/w/app");
+    fs.file("/w/file", b"");
+    let mut resolved = PathBuf::from("/");
+    for part in Path::new("/current").join(OsStr::from_bytes(cwd)).components() {
+        match part {
+            Component::Normal(name) => resolved.push(name),
+            Component::ParentDir => {
+                resolved.pop();
+            }
+            Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
+        }
+    }
+    match identity::posix(&fs, Path::new("/"), &resolved) {
+        Ok(found) if found.canonical_path == "/w/app" => Workspace::Same,
+        Ok(_) => Workspace::Other,
+        Err(NoIdentity::NotDirectory) => Workspace::NotADirectory,
+        Err(_) => Workspace::Missing,
+    }
+}
+
+/// The table behind [`workspace`] is open: any spelling of a folder of the suite leads there.
+#[test]
+fn workspaces_of_the_suite_open() {
+    for (cwd, leads) in [
+        ("/w/app", Workspace::Same),
+        ("/w//app/.", Workspace::Same),
+        ("/w/link/", Workspace::Same),
+        ("/w/app/inner/..", Workspace::Same),
+        ("/w/link/inner", Workspace::Other),
+        ("/w/link/..", Workspace::Other),
+        ("/", Workspace::Other),
+        ("/w/file", Workspace::NotADirectory),
+        ("/w/other", Workspace::Missing),
+        ("w/app", Workspace::Missing),
+    ] {
+        assert_eq!(workspace(cwd.as_bytes()), leads, "{cwd}");
+    }
+}
+
+/// What strict JSON cannot carry stands as JSON text in a case, under a name that says so.
+#[test]
+fn fields_that_are_json_texts() {
+    let line = br#"{"expect":{"0.15":{"entries_text":["{\"a\":\"\\ud800\"}","7"],"context_text":"[[]]","about_text":"no JSON"}}}"#;
+    let case = Case::parse(line);
+    let answer = case.expect("0.15").unwrap();
+    assert_eq!(answer.member("entries").map(json).as_deref(), Some(r#"[{"a":"\ud800"},7]"#));
+    assert_eq!(answer.member("context").map(json).as_deref(), Some("[[]]"));
+    assert!(answer.member("about").is_none());
 }
 
 /// Compares an opening with `"opened"`, `{"error":…}` or `{"throws":true,"code":…}`.

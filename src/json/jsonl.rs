@@ -7,6 +7,7 @@
 use super::scan::{self, Outcome, skip_space};
 use super::tape::{Node, Tape};
 use super::text::{self, Encoding};
+use super::value::Value;
 use std::borrow::Cow;
 use std::io::{self, Read};
 
@@ -110,7 +111,8 @@ pub struct Line<'w> {
     pub text: &'w [u8],
     /// True when an LF ends it.
     pub has_lf: bool,
-    /// Offset in `raw` of the first byte that fatal UTF-8 decoding refuses.
+    /// Offset in `raw` of the first byte that fatal UTF-8 decoding refuses; never in a file of UTF-16LE, whose text has
+    /// lone surrogates as WTF-8.
     pub invalid_utf8: Option<usize>,
     /// What `JSON.parse` says of the piece (`text` without one CR before the LF).
     pub strict: Strict,
@@ -206,6 +208,18 @@ fn no_room(line: usize) -> io::Error {
     io::Error::new(io::ErrorKind::OutOfMemory, format!("a line or value of more than {line} bytes does not fit into the memory"))
 }
 
+impl Line<'_> {
+    /// Bytes of the byte order mark before the line: only the first line of a file has one that is left out of it.
+    pub fn mark(&self) -> usize {
+        if self.number == 1 { self.offset as usize } else { 0 }
+    }
+    /// The value behind a byte order mark at the front of the line. Readers that decode each line by itself drop one mark
+    /// from each; that of the first line is dropped already.
+    pub fn value_behind_mark(&self) -> Option<Value> {
+        if self.mark() > 0 { None } else { self.raw.strip_prefix(text::BYTE_ORDER_MARK).and_then(Value::parse) }
+    }
+}
+
 impl<R: Read> Lines<R> {
     /// Begins to read. Nothing is read before the first event is asked for.
     pub fn new(input: R) -> Self {
@@ -218,6 +232,11 @@ impl<R: Read> Lines<R> {
         // One byte more than the file has, so that its end is seen without growing.
         let chunk = usize::try_from(size).unwrap_or(CHUNK).saturating_add(1).clamp(64, CHUNK);
         Self::with_chunk(input, chunk)
+    }
+
+    /// The same for text that is decoded already: a byte order mark at its front is part of its first line.
+    pub fn of_text(input: R, size: u64) -> Self {
+        Lines { started: true, ..Self::expecting(input, size) }
     }
 
     fn with_chunk(input: R, chunk: usize) -> Self {
@@ -302,7 +321,7 @@ impl<R: Read> Lines<R> {
                 // Rare and refused by every strict reader: transcode the whole file once.
                 let mut all = self.window[2..self.filled].to_vec();
                 self.input.read_to_end(&mut all)?;
-                self.window = text::utf16le_lossy(&all);
+                self.window = text::utf16le(&all);
                 self.filled = self.window.len();
                 self.ended = true;
                 self.at = 0;
@@ -378,7 +397,8 @@ impl<R: Read> Lines<R> {
 
         self.decoded.clear();
         let raw = &self.window[begin..end];
-        let invalid_utf8 = text::first_invalid_utf8(raw);
+        // Of UTF-16 every unit stays, lone surrogates too: there is nothing to repair.
+        let invalid_utf8 = if self.encoding == Encoding::Utf16Le { None } else { text::first_invalid_utf8(raw) };
         if invalid_utf8.is_some()
             && let Cow::Owned(lossy) = text::utf8_lossy(raw)
         {
@@ -472,11 +492,11 @@ impl<R: Read> Lines<R> {
                 let value_end = offset + end as u64;
                 let (line, offset) = place(start);
                 let text = match text::utf8_lossy(raw) {
-                    Cow::Borrowed(_) => raw,
-                    Cow::Owned(lossy) => {
+                    Cow::Owned(lossy) if self.encoding != Encoding::Utf16Le => {
                         self.lenient_text = lossy;
                         &self.lenient_text
                     }
+                    _ => raw,
                 };
                 // Spans are those of the value's own text; a second scan is dear only for values over several lines.
                 scan::scan(text, 0, &mut self.lenient_tape);
@@ -508,7 +528,7 @@ struct Asked {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::{Value, stringify};
+    use crate::json::stringify;
     use proptest::prelude::*;
 
     /// Hands out one byte per read: every window boundary that can occur does.
@@ -627,8 +647,29 @@ mod tests {
     }
 
     #[test]
+    fn text_that_is_decoded_already_has_no_mark_to_drop() {
+        let text = "\u{feff}1\n2\n";
+        assert_eq!(values_from(Lines::new(text.as_bytes())), ["1", "2"]);
+        assert_eq!(values_from(Lines::of_text(text.as_bytes(), 0)), ["2"]);
+    }
+
+    #[test]
     fn utf_16_is_read_behind_its_mark() {
         assert_eq!(values_of(&b"\xFF\xFE7\0\n\0"[..]), ["7"]);
+    }
+
+    #[test]
+    fn a_lone_surrogate_of_utf_16_stays_on_one_line_and_over_several() {
+        let file = |text: &str| {
+            [
+                &[0xFF, 0xFE][..],
+                &text.encode_utf16().map(|unit| if unit == 0xFFFD { 0xD800 } else { unit }).flat_map(u16::to_le_bytes).collect::<Vec<_>>(),
+            ]
+            .concat()
+        };
+        assert_eq!(values_of(&file("{\"a\":\"\u{FFFD}\"}\n")[..]), [r#"{"a":"\ud800"}"#]);
+        assert_eq!(values_of(&file("{\"a\":\n\"\u{FFFD}\"}\n")[..]), [r#"{"a":"\ud800"}"#]);
+        assert_eq!(values_of(&file("\"\u{FFFD}\\udc00\"")[..]), ["\"\u{10000}\""], "halves that meet are a pair");
     }
 
     #[test]

@@ -12,22 +12,17 @@ pub enum Encoding {
     Utf16Le,
 }
 
+/// U+FEFF in UTF-8.
+pub const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
 /// The encoding that the first bytes of a file select.
 pub fn sniff(head: &[u8]) -> Encoding {
     if head.starts_with(&[0xFF, 0xFE]) {
         Encoding::Utf16Le
-    } else if head.starts_with(&[0xEF, 0xBB, 0xBF]) {
-        Encoding::Utf8 { bom: 3 }
+    } else if head.starts_with(BYTE_ORDER_MARK) {
+        Encoding::Utf8 { bom: BYTE_ORDER_MARK.len() }
     } else {
         Encoding::Utf8 { bom: 0 }
-    }
-}
-
-/// Whole-file decoding of reader L: the mark dropped, UTF-16LE transcoded, each maximal bad subsequence one U+FFFD.
-pub fn decode_lossy(bytes: &[u8]) -> std::borrow::Cow<'_, [u8]> {
-    match sniff(bytes) {
-        Encoding::Utf8 { bom } => utf8_lossy(&bytes[bom..]),
-        Encoding::Utf16Le => std::borrow::Cow::Owned(utf16le_lossy(&bytes[2..])),
     }
 }
 
@@ -42,11 +37,9 @@ pub fn utf8_lossy(bytes: &[u8]) -> std::borrow::Cow<'_, [u8]> {
     }
 }
 
-/// UTF-16LE to UTF-8; an odd last byte is dropped, a lone surrogate becomes U+FFFD.
-pub fn utf16le_lossy(bytes: &[u8]) -> Vec<u8> {
-    let units = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
-    let text: String = char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
-    text.into_bytes()
+/// UTF-16LE to WTF-8; an odd last byte is dropped, a lone surrogate stays.
+pub fn utf16le(bytes: &[u8]) -> Vec<u8> {
+    from_units(bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])))
 }
 
 /// Offset of the first byte that fatal UTF-8 decoding refuses.

@@ -4,6 +4,7 @@
 use crate::finding::{Difference, Release};
 use crate::json::{Kind, View};
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Prefix of the text form of a blob reference (spec 01 §4.4).
@@ -273,7 +274,7 @@ pub fn is_image<'v>(container: impl View<'v>) -> bool {
 }
 
 /// Calls `found` with every string in a live position of blob references ([`live`]) below `entry` that begins with the
-/// prefix. Never recurses.
+/// prefix, and with that of every resident sentinel of an image, which live references turn into. Never recurses.
 pub fn live_references<'v, V: View<'v>>(entry: V, mut found: impl FnMut(&[u8])) {
     // Containers still to be looked at.
     let mut pending = vec![(entry, Under::Other)];
@@ -283,6 +284,9 @@ pub fn live_references<'v, V: View<'v>>(entry: V, mut found: impl FnMut(&[u8])) 
         pending.extend(containers.map(|item| (item, in_array)));
         for (key, member) in value.members() {
             match member.kind() {
+                Kind::Bool if *key == *b"__gjcResidentBlob" && member.as_bool() == Some(true) => {
+                    sentinel_reference(value).iter().for_each(|text| found(text));
+                }
                 Kind::String if live(&key, under, || is_image(value)).is_some() => {
                     member.as_str().filter(|text| text.starts_with(REFERENCE_PREFIX.as_bytes())).iter().for_each(|text| found(text));
                 }
@@ -298,6 +302,12 @@ pub fn live_references<'v, V: View<'v>>(entry: V, mut found: impl FnMut(&[u8])) 
             }
         }
     }
+}
+
+/// The reference of a resident sentinel, when it is one of an image.
+fn sentinel_reference<'v, V: View<'v>>(sentinel: V) -> Option<Cow<'v, [u8]>> {
+    let is_image = sentinel.get("kind").is_some_and(|kind| kind.is_str("imageData") || kind.is_str("imageUrl"));
+    sentinel.str_member("ref").filter(|text| is_image && text.starts_with(REFERENCE_PREFIX.as_bytes()))
 }
 
 #[cfg(test)]
@@ -317,6 +327,14 @@ mod tests {
         assert_eq!(live(r#"{"content":[{"image_url":"blob:sha256:b"},{"image_url":{"url":"blob:sha256:c"}}]}"#), ["c", "b"]);
         assert_eq!(live(r#"{"details":{"data":"blob:sha256:d"},"data":"blob:sha256:e"}"#), ["e", "d"]);
         assert!(live(r#"{"content":[{"data":"blob:sha256:f"}],"text":"blob:sha256:g","details":{"data":["blob:sha256:h"]}}"#).is_empty());
+    }
+
+    #[test]
+    fn a_sentinel_of_an_image_holds_a_live_reference() {
+        let sentinel = |rest: &str| live(&format!(r#"{{"x":[{{"__gjcResidentBlob":{rest},"ref":"blob:sha256:s"}}]}}"#));
+        assert_eq!(sentinel(r#"true,"kind":"imageData""#), ["s"]);
+        assert_eq!(sentinel(r#"true,"kind":"imageUrl""#), ["s"]);
+        assert!(sentinel(r#"true,"kind":"text""#).is_empty() && sentinel(r#"1,"kind":"imageUrl""#).is_empty());
     }
 
     #[test]

@@ -300,6 +300,20 @@ mod tests {
         assert!(matches!(verdict(format!("{HEADER}\n{rules}\n").as_bytes()), Verdict::Error(Reason::Malformed(Cause::Context(_)))));
     }
 
+    /// Rule names of one character weigh 44 times their bytes.
+    #[test]
+    fn no_file_is_too_short_for_the_budget_to_be_asked() {
+        let names: Vec<String> = ('#'..='~').filter(|name| *name != '\\').map(|name| format!("\"{name}\"")).collect();
+        let rules =
+            format!(r#"{{"type":"ttsr_injection","id":"a","parentId":null,"timestamp":"t","injectedRules":[{}]}}"#, names.join(","));
+        let text = format!("{HEADER}\n{rules}\n");
+        let of = |budget| bytes(text.as_bytes(), text.len() as u64, Options { budget, ..Options::new(Release::V0_17) }).unwrap().verdict;
+        let Verdict::Error(Reason::ContextTooLarge { bytes: weight }) = of(1) else { panic!("a context of one byte is allowed") };
+        assert!(weight > 19 * text.len() as u64 + 1024);
+        assert_eq!(of(weight - 1), Verdict::Error(Reason::ContextTooLarge { bytes: weight }));
+        assert_eq!(of(weight), Verdict::Terminal);
+    }
+
     #[test]
     fn a_file_is_looked_at_before_its_bytes() {
         let fs = Memory::new();

@@ -3,6 +3,11 @@
 
 use crate::json::{Kind, View};
 
+/// The usage record that a task left in the details of its result; none unless it is an object or an array.
+pub fn of_task<'v, V: View<'v>>(details: Option<V>) -> Option<V> {
+    details.and_then(|details| details.get("usage")).filter(|usage| matches!(usage.kind(), Kind::Object | Kind::Array))
+}
+
 /// The first member that keeps a usage record out of the totals; none when it is counted.
 ///
 /// The rule that no running sum may become infinite depends on all records together and is not asked here.
@@ -37,6 +42,15 @@ mod tests {
 
     fn of(text: &str) -> Option<&'static str> {
         fault(&Value::parse(text.as_bytes()).expect("the text is JSON"))
+    }
+
+    #[test]
+    fn a_task_has_a_usage_record_only_where_its_details_hold_a_container() {
+        let of = |text: &str| of_task(Some(&Value::parse(text.as_bytes()).expect("the text is JSON"))).is_some();
+        assert!(of(r#"{"usage":{}}"#) && of(r#"{"usage":[]}"#));
+        for text in ["{}", "7", "null", r#"{"usage":null}"#, r#"{"usage":5}"#, r#"{"usage":"x"}"#, r#"{"usage":true}"#] {
+            assert!(!of(text), "{text}");
+        }
     }
 
     #[test]

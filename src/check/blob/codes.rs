@@ -81,9 +81,9 @@ pub static BLOB_PLACEHOLDER_PERSISTED: Code = Code {
 pub static RESIDENT_SENTINEL_ON_DISK: Code = Code {
     name: "resident_sentinel_on_disk",
     severity: Severity::Error,
-    verdict: "well-formed: becomes a placeholder; malformed: handed to the model as an object",
+    verdict: "well-formed: an image resolves like a reference, a text becomes a placeholder; malformed: handed to the model as an object",
     summary: "An object that gjc keeps only in memory was written to the file.",
-    gjc: "A well-formed one becomes a placeholder when the session is opened; a malformed one is handed to the model as it is.",
+    gjc: "A well-formed one of an image is taken for a reference to the blob, one of a text becomes a placeholder when the session is opened; a malformed one is handed to the model as it is.",
     help: "If the blob of the hash named in it exists, replace the object by `blob:sha256:<hash>` in a copy. Please report it to gjc.",
     section: "01 §4.4; 04 §5.7",
     ..AREA

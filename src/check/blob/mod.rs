@@ -118,10 +118,10 @@ impl<'s> BlobPass<'s> {
                         behind = value.slot_end();
                     } else if content.signs.has(Sign::Sentinel) && is_true("__gjcResidentBlob") {
                         behind = value.slot_end();
-                        let fate = if is_well_formed_sentinel(value) {
-                            "it turns into the text for a missing blob"
-                        } else {
-                            "the model gets the object itself"
+                        let fate = match well_formed_sentinel(value) {
+                            Some("text") => "it turns into the text for a missing blob",
+                            Some(_) => "gjc takes it for a reference to the blob",
+                            None => "the model gets the object itself",
                         };
                         let message = format!("An object of the memory-only cache was written to disk; {fate}.");
                         content.found_at(&walk, value, held, &codes::RESIDENT_SENTINEL_ON_DISK, message);
@@ -307,9 +307,10 @@ fn placeholder(text: &[u8]) -> Option<&str> {
     (tail == b"; original content unavailable]").then_some(name)
 }
 
-fn is_well_formed_sentinel(object: Node<'_>) -> bool {
-    let kind = object.get("kind").is_some_and(|kind| kind.is_str("text") || kind.is_str("imageUrl") || kind.is_str("imageData"));
-    kind && object.str_member("ref").is_some_and(|text| blobs::canonical(&text).is_some())
+/// The kind of a well-formed sentinel.
+fn well_formed_sentinel(object: Node<'_>) -> Option<&'static str> {
+    let kind = ["text", "imageUrl", "imageData"].into_iter().find(|name| object.get("kind").is_some_and(|kind| kind.is_str(name)));
+    kind.filter(|_| object.str_member("ref").is_some_and(|text| blobs::canonical(&text).is_some()))
 }
 
 /// Whether a blob begins like a base64 data URL. Only its head is read: no prefix of an image comes near that length.

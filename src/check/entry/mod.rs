@@ -102,7 +102,7 @@ fn judge_message(content: &Content<'_>, message: &Message<'_>, held: &mut Held) 
         }
         Role::Assistant => judge_usage(content, message.usage, "/usage", held),
         Role::ToolResult if message.tool_name.is_some_and(|name| name.is_str("task")) => {
-            judge_usage(content, message.details.and_then(|details| details.get("usage")), "/details/usage", held);
+            judge_usage(content, usage::of_task(message.details), "/details/usage", held);
         }
         _ => {}
     }

@@ -69,6 +69,8 @@ pub(super) struct Above {
     pub under_content: bool,
     /// An image block whose data is moved out, or something in it: all else in it stays as it is.
     pub in_moved_image: bool,
+    /// A member that is never stored, or something in it.
+    pub transient: bool,
 }
 
 impl Above {
@@ -76,8 +78,9 @@ impl Above {
     pub fn of(value: &Value, key: Option<&JsString>, above: Above, release: Release) -> Above {
         let under_content = key.is_some_and(|key| *key == "content");
         let in_moved_image = above.in_moved_image;
+        let transient = above.transient || key.is_some_and(|key| TRANSIENT_MEMBERS.iter().any(|name| *key == **name));
         match value {
-            Value::Array(_) => Above { array: true, under_content, in_moved_image, ..Above::default() },
+            Value::Array(_) => Above { array: true, under_content, in_moved_image, transient, ..Above::default() },
             Value::Object(object) => {
                 let image = image_data(object);
                 let in_content_array = above.array && under_content && !in_moved_image;
@@ -90,6 +93,7 @@ impl Above {
                     image_url,
                     moved_url,
                     under_content,
+                    transient,
                     in_moved_image: in_moved_image || in_content_array && image.is_some_and(|data| moves_out(data, release)),
                 }
             }

@@ -12,10 +12,9 @@ use std::io::{self, Write};
 
 /// An entry as a rewrite stores it.
 pub fn stored(mut entry: Value, origin: Origin, store: &mut dyn BlobStore, release: Release, tally: &mut Tally) -> Value {
-    // Opening does not look into headers; writing does.
-    if !EntryKind::of(&entry).is_header() {
-        settle(&mut entry, store, release, origin, tally);
-    }
+    // Opening does not look for references in headers.
+    let origin = if EntryKind::of(&entry).is_header() { Origin::Session } else { origin };
+    settle(&mut entry, store, release, origin, tally);
     prepare_counting(entry, store, release, tally)
 }
 
@@ -48,7 +47,7 @@ pub fn write_line(record: &Value, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transcript::blobs::NoStore;
+    use crate::transcript::blobs::{MemoryStore, NoStore};
     use crate::transcript::load::{Whole, load};
 
     fn rewritten(text: &str) -> String {
@@ -66,6 +65,25 @@ mod tests {
         let text = format!("{HEADER}\n{a}\ngarbage\n{{\"type\":\"header_patch\",\"patch\":{{\"title\":\"T\"}}}}\n{a}");
         let header = HEADER.replace("\"cwd\":\"/w\"", "\"cwd\":\"/w\",\"title\":\"T\"");
         assert_eq!(rewritten(&text), format!("{header}\n{a}\n{a}\n"));
+    }
+
+    /// Headers pass through the store of UTF-8 texts as entries do; their references are texts.
+    #[test]
+    fn long_strings_of_the_header_lose_their_lone_surrogates() {
+        let title = |units: usize| HEADER.replace("\"cwd\"", &format!("\"title\":\"{}\\ud800\",\"cwd\"", "t".repeat(units - 1))) + "\n";
+        assert_eq!(rewritten(&title(1023)), title(1023));
+        assert_eq!(rewritten(&title(1024)), title(1024).replace("\\ud800", "\u{FFFD}"));
+        let reference = HEADER.replace("\"/w\"", &format!("\"/w\",\"data\":\"blob:sha256:{}\"", "0".repeat(64))) + "\n";
+        let stored = |entry: &str| {
+            stored(
+                Value::parse(entry.as_bytes()).unwrap(),
+                Origin::File,
+                &mut MemoryStore::default(),
+                Release::V0_17,
+                &mut Tally::default(),
+            )
+        };
+        assert_eq!(stringify::to_text(&stored(&reference)) + "\n", reference);
     }
 
     #[test]

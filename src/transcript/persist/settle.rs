@@ -1,7 +1,7 @@
 //! What opening makes of an entry before it can be written again (spec 01 §4.4, §8.4; 04 §5.6, §5.7; 01a.7, 01a.10).
 //!
 //! gjc turns live blob references into lazy ones, moves images to the blob store and keeps long strings in a store of
-//! UTF-8 texts; writing asks for all of them again. This room does both halves at once. Headers do not pass through it.
+//! UTF-8 texts; writing asks for all of them again. This room does both halves at once.
 
 use super::base64;
 use super::prepare::{Above, SHORTEST_EXTERNAL_IMAGE, is_data_url, is_long, moves_out};
@@ -117,7 +117,7 @@ impl Reshape for Settle<'_> {
 
     fn enter(&mut self, value: &mut Value, key: Option<&JsString>, above: Above) -> (bool, Above) {
         let settled = match (&*value, key) {
-            (Value::Object(object), _) => self.sentinel(object),
+            (Value::Object(object), _) => self.sentinel(object, key, above),
             (Value::String(text), Some(key)) => self.string(text, key, above),
             _ => None,
         };
@@ -130,16 +130,22 @@ impl Reshape for Settle<'_> {
 }
 
 impl Settle<'_> {
-    /// A well-formed sentinel that leaked to disk refers to the store of this process, which is empty.
-    fn sentinel(&mut self, object: &Object) -> Option<JsString> {
-        if self.origin != Origin::File || object.get("__gjcResidentBlob") != Some(&Value::Bool(true)) {
+    /// A well-formed sentinel that leaked to disk is what a live reference turns into: an image comes from the blob store.
+    /// A text would come from the store of this process, which is empty.
+    fn sentinel(&mut self, object: &Object, key: Option<&JsString>, above: Above) -> Option<JsString> {
+        if object.get("__gjcResidentBlob") != Some(&Value::Bool(true)) {
             return None;
         }
-        let kind = ["text", "imageUrl", "imageData"].into_iter().find(|kind| object.get("kind").is_some_and(|is| is.is_str(kind)))?;
+        let is = |kind: &str| object.get("kind").is_some_and(|is| is.is_str(kind));
         let Some(Value::String(reference)) = object.get("ref") else { return None };
         let hash = blobs::reference(reference.as_bytes(), self.release)?;
-        self.tally.sentinels += 1;
-        Some(placeholder(kind, hash))
+        if let Some(image) = [Resolves::ImageData, Resolves::ImageUrl].into_iter().find(|image| is(image.kind())) {
+            return self.resolve(hash, image, key, above);
+        }
+        is("text").then(|| {
+            self.tally.sentinels += 1;
+            placeholder("text", hash)
+        })
     }
 
     fn string(&mut self, text: &JsString, key: &JsString, above: Above) -> Option<JsString> {
@@ -148,13 +154,18 @@ impl Settle<'_> {
             && let Some(hash) = blobs::reference(bytes, self.release)
             && let Some(resolves) = live(key, above)
         {
-            return self.resolve(hash, resolves, key, above);
+            return self.resolve(hash, resolves, Some(key), above);
         }
         if above.is_image_data(key) && moves_out(bytes, self.release) {
-            return self.reencode(bytes);
+            return self.reencode(bytes, above.transient);
         }
         if above.in_moved_image {
             return None;
+        }
+        // Writing drops the member; its blob was stored before, and stays behind.
+        if above.transient && *key == "image_url" && is_data_url(bytes) && is_long(bytes, SHORTEST_RESIDENT - 1) {
+            let blob = text.as_js().to_string_lossy();
+            self.store.put(&blobs::name_of(blob.as_bytes()), blob.as_bytes());
         }
         let through_utf8 = (above.is_image_url(key) && is_data_url(bytes))
             || (is_long(bytes, SHORTEST_RESIDENT - 1) && !NEVER_RESIDENT.iter().any(|name| *key == **name));
@@ -165,7 +176,7 @@ impl Settle<'_> {
         None
     }
 
-    fn resolve(&mut self, hash: &[u8], resolves: Resolves, key: &JsString, above: Above) -> Option<JsString> {
+    fn resolve(&mut self, hash: &[u8], resolves: Resolves, key: Option<&JsString>, above: Above) -> Option<JsString> {
         if !self.store.known() {
             return None;
         }
@@ -183,12 +194,12 @@ impl Settle<'_> {
             Resolves::ImageData => {
                 let text = base64::encode(&bytes);
                 let long = text.len() >= SHORTEST_EXTERNAL_IMAGE;
-                (text.into_bytes(), long && above.is_image_data(key))
+                (text.into_bytes(), long && key.is_some_and(|key| above.is_image_data(key)))
             }
             Resolves::ImageUrl => {
                 let text = crate::json::text::utf8_lossy(&bytes).into_owned();
                 let data_url = is_data_url(&text);
-                (text, data_url && above.is_image_url(key) && !above.in_moved_image)
+                (text, data_url && key.is_some_and(|key| above.is_image_url(key)) && !above.in_moved_image)
             }
         };
         self.tally.inlined_references += u64::from(!moves_out_again);
@@ -196,11 +207,15 @@ impl Settle<'_> {
     }
 
     /// Image data goes to the blob store and comes back as canonical base64; a blob that is then too short to be
-    /// referred to stays behind as an orphan.
-    fn reencode(&mut self, text: &[u8]) -> Option<JsString> {
+    /// referred to, or that only a `transient` member held, stays behind as an orphan.
+    fn reencode(&mut self, text: &[u8], transient: bool) -> Option<JsString> {
         let blob = base64::decode_lenient(text);
         let canonical = base64::encode(&blob);
         if canonical.as_bytes() == text {
+            // What is stored canonical anyway is put when it is written.
+            if transient {
+                self.store.put(&blobs::name_of(&blob), &blob);
+            }
             return None;
         }
         self.tally.reencoded_images += 1;
@@ -324,6 +339,33 @@ mod tests {
         ] {
             assert_eq!(settled(&stays), stays);
         }
+    }
+
+    #[test]
+    fn a_sentinel_of_an_image_resolves_like_a_reference() {
+        let sentinel =
+            |kind: &str, blob: &[u8]| format!(r#"{{"a":[{{"__gjcResidentBlob":true,"kind":"{kind}","ref":"{}"}}]}}"#, reference(blob));
+        assert_eq!(settled(&sentinel("imageData", b"abc")), r#"{"a":["YWJj"]}"#);
+        assert_eq!(settled(&sentinel("imageUrl", b"abc")), r#"{"a":["abc"]}"#);
+        assert!(settled(&sentinel("imageData", b"never stored")).contains("[Session resident imageData blob missing: sha256:"));
+        assert!(settled(&sentinel("text", b"abc")).contains("[Session resident text blob missing: sha256:"));
+    }
+
+    #[test]
+    fn images_in_members_that_are_never_stored_leave_their_blobs_behind() {
+        let orphans = |entry: &str| {
+            let mut store = MemoryStore::default();
+            settled_with(entry, &mut store, Release::V0_17, Origin::File);
+            store.iter().map(|(_, bytes)| bytes.len()).collect::<Vec<_>>()
+        };
+        let url = |units: usize| format!("data:image/png;base64,{}", "A".repeat(units - 22));
+        for name in ["partialJson", "jsonlEvents"] {
+            assert_eq!(orphans(&format!(r#"{{"{name}":{{"x":[{{"image_url":"{}"}}]}}}}"#, url(1024))), [1024]);
+            assert_eq!(orphans(&format!(r#"{{"{name}":{{"content":[{{"type":"image","data":"{}"}}]}}}}"#, "A".repeat(1024))), [768]);
+            assert_eq!(orphans(&format!(r#"{{"{name}":{{"image_url":{{"url":"{}"}}}}}}"#, url(1024))), [0; 0], "a text like others");
+        }
+        assert_eq!(orphans(&format!(r#"{{"partialJson":{{"image_url":"{}"}}}}"#, url(1023))), [0; 0]);
+        assert_eq!(orphans(&format!(r#"{{"image_url":"{}"}}"#, url(1024))), [0; 0], "what is written is put then");
     }
 
     #[test]

@@ -161,17 +161,19 @@ impl Bounded {
     }
 
     fn judge(&mut self, line: &jsonl::Line<'_>, ids: &mut Ids) -> Result<(), Refusal> {
-        if line.raw.len() as u64 + u64::from(line.has_lf) > LONGEST_LINE {
+        let place = Place { number: line.number, bytes: (line.mark() + line.raw.len()) as u64 + u64::from(line.has_lf) };
+        if place.bytes > LONGEST_LINE {
             return Err(Refusal::OversizedLine);
         }
-        // A byte order mark, which the line leaves out, puts the header behind byte 0.
-        let marked = line.number == 1 && line.offset > 0;
+        if !line.has_lf {
+            return Err(Refusal::Unterminated);
+        }
+        if line.invalid_utf8.is_some() {
+            return Err(Refusal::Malformed);
+        }
         match line.value {
-            _ if !line.has_lf => Err(Refusal::Unterminated),
-            Some(record) if !marked && line.invalid_utf8.is_none() => {
-                self.chain.record(Place { number: line.number, bytes: line.raw.len() as u64 + 1 }, record, ids)
-            }
-            _ => Err(Refusal::Malformed),
+            Some(record) => self.chain.record(place, record, ids),
+            None => self.chain.record(place, &line.value_behind_mark().ok_or(Refusal::Malformed)?, ids),
         }
     }
 
@@ -242,7 +244,8 @@ impl Chain {
         if text::first_invalid_utf8(line).is_some() {
             return Err(Refusal::Malformed);
         }
-        // A mark would put the header behind byte 0: it fails `JSON.parse` here.
+        // Each line is decoded by itself, and that drops one mark at its front.
+        let line = line.strip_prefix(text::BYTE_ORDER_MARK).unwrap_or(line);
         match scan::scan(line, 0, tape) {
             Outcome::Complete { end } if skip_space(line, end) == line.len() => match tape.root(line) {
                 Some(record) => self.record(place, record, ids),
@@ -387,9 +390,7 @@ impl Chain {
         let Some(message) = record.get("message") else { return true };
         let used = match Role::of(message) {
             Role::Assistant => message.get("usage"),
-            Role::ToolResult if message.get("toolName").is_some_and(|name| name.is_str("task")) => {
-                message.get("details").and_then(|details| details.get("usage"))
-            }
+            Role::ToolResult if message.get("toolName").is_some_and(|name| name.is_str("task")) => usage::of_task(message.get("details")),
             _ => None,
         };
         let Some(used) = used else { return true };
@@ -491,10 +492,35 @@ mod tests {
             (vec![&HEADER.replace('5', "4")], (Refusal::Unsupported, 1)),
             (vec![HEADER, &entry("a", "null", r#""type":"label""#)], (Refusal::Unsupported, 2)),
             (vec![HEADER, &entry("a", "null", r#""type":"message","message":{"role":"assistant","usage":{}}"#)], (Refusal::Unsupported, 2)),
-            (vec![&format!("\u{feff}{HEADER}")], (Refusal::Malformed, 1)),
+            (vec![&format!("\u{feff}\u{feff}{HEADER}")], (Refusal::Malformed, 1)),
         ] {
             assert_eq!(refusal(&lines), Some(refusal_wanted), "{lines:?}");
         }
+    }
+
+    #[test]
+    fn one_byte_order_mark_at_the_front_of_any_line_is_dropped() {
+        let marked = [HEADER.to_owned(), note("a", "null"), compaction("b", "\"a\"", "a")].map(|line| format!("\u{feff}{line}"));
+        assert_eq!(refusal(&marked.each_ref().map(String::as_str)), None);
+        let twice = format!("\u{feff}{}", marked[1]);
+        assert_eq!(refusal(&[&marked[0], &twice]), Some((Refusal::Malformed, 2)));
+    }
+
+    #[test]
+    fn what_is_no_usage_record_of_a_task_is_not_judged() {
+        let task = |usage: &str| {
+            entry(
+                "a",
+                "null",
+                &format!(r#""type":"message","message":{{"role":"toolResult","toolName":"task","details":{{"usage":{usage}}}}}"#),
+            )
+        };
+        for usage in ["null", "5", "\"x\"", "true"] {
+            assert_eq!(refusal(&[HEADER, &task(usage), &compaction("b", "\"a\"", "a")]), None, "{usage}");
+        }
+        assert_eq!(refusal(&[HEADER, &task("[]")]), Some((Refusal::Unsupported, 2)));
+        let assistant = entry("a", "null", r#""type":"message","message":{"role":"assistant","usage":null}"#);
+        assert_eq!(refusal(&[HEADER, &assistant]), Some((Refusal::Unsupported, 2)));
     }
 
     #[test]

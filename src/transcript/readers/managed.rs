@@ -1,9 +1,9 @@
 //! Reader M: the inspection that every session below the managed root passes before it is opened for writing, and
 //! every fork source (spec 01 §2.8).
 
+use crate::json::View;
 use crate::json::jsonl::{Event, Line, Lines, Strict};
 use crate::json::text::Encoding;
-use crate::json::{Value, View};
 use crate::transcript::EntryKind;
 use std::io::{self, Read};
 
@@ -40,8 +40,7 @@ impl Managed {
     }
 
     fn judge(&mut self, line: &Line<'_>) -> Result<(), Malformed> {
-        // What stands before the first line is the byte order mark.
-        let mark = if line.number == 1 { line.offset as usize } else { 0 };
+        let mark = line.mark();
         if (line.raw.len() + mark) as u64 + u64::from(line.has_lf) > LONGEST_LINE {
             return Err(Malformed::LineTooLong(line.number));
         }
@@ -62,7 +61,7 @@ impl Managed {
             }
             Strict::Empty => Err(Malformed::Syntax(line.number)),
             // Each line is decoded by itself, and that drops one mark at its start.
-            Strict::Refused { .. } => match line.raw.strip_prefix(b"\xEF\xBB\xBF").and_then(Value::parse) {
+            Strict::Refused { .. } => match line.value_behind_mark() {
                 Some(_) if self.header_seen => Ok(()),
                 Some(value) => {
                     self.header_seen = true;
@@ -163,6 +162,7 @@ mod tests {
     fn a_mark_is_dropped_from_any_line_but_makes_no_line_empty() {
         assert_eq!(verdict(format!("\u{feff}{HEADER}\n\u{feff}7\n").as_bytes()), Ok(()));
         assert_eq!(verdict(format!("\u{feff}\n{HEADER}\n").as_bytes()), Err(Malformed::Syntax(1)));
+        assert_eq!(verdict(format!("\u{feff}\u{feff}{HEADER}\n").as_bytes()), Err(Malformed::Syntax(1)), "one mark, not two");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use super::trailing;
 use crate::finding::{Difference, Release};
 use crate::json::jsonl::Lines;
-use crate::json::text::{trim, utf8_lossy};
+use crate::json::text::{BYTE_ORDER_MARK, trim, utf8_lossy};
 use crate::json::view::View;
 use crate::json::{JsString, Kind, Value, coerce};
 use crate::transcript::EntryKind;
@@ -101,7 +101,7 @@ pub(super) fn prefix(read_at: ReadAt<'_>) -> io::Result<Vec<u8>> {
 /// A prefix, decoded.
 pub(super) fn decoded(bytes: &[u8]) -> Vec<u8> {
     let text = utf8_lossy(bytes);
-    text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&text).to_vec()
+    text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&text).to_vec()
 }
 
 /// What the picker lists of a file of `size` bytes; none when it skips the file.
@@ -117,7 +117,7 @@ pub fn examine(size: u64, read_at: ReadAt<'_>, release: Release) -> Result<Sessi
     let text = prefix(read_at).map_err(|_| Skip::Unreadable)?;
     let text = &text[..];
     let mut loader = Loader::without_header(Whole, release);
-    let mut lines = Lines::expecting(text, text.len() as u64);
+    let mut lines = Lines::of_text(text, text.len() as u64);
     while let Some(event) = lines.next().map_err(|_| Skip::Unreadable)? {
         loader.event(&event);
     }
@@ -420,6 +420,16 @@ mod tests {
     #[test]
     fn garbage_before_the_header_does_not_hide_it() {
         assert_eq!(info(&format!("oops\n{HEADER}\n{USER}\n")).map(|info| info.message_count), Some(1));
+    }
+    /// One mark is dropped; the other belongs to the header's line, of which then only the text tells: no version, so that
+    /// trailing patches are not looked for.
+    #[test]
+    fn behind_two_byte_order_marks_only_the_text_tells_the_header() {
+        let patch = r#"{"type":"header_patch","patch":{"title":"New"}}"#;
+        let file = format!("{HEADER}\n{USER}\n\"{}\"\n{patch}\n", "x".repeat(5_000));
+        let title = |marks: &str| info(&format!("{marks}{file}")).unwrap().title.map(|title| title.to_string());
+        assert_eq!(title("\u{feff}").as_deref(), Some("New"));
+        assert_eq!(title("\u{feff}\u{feff}"), None);
     }
     #[test]
     fn a_header_longer_than_the_prefix_is_read_as_text() {

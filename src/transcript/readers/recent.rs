@@ -80,7 +80,7 @@ pub fn unpatched_title(prefix: &[u8]) -> Option<Option<JsString>> {
 /// The first values of a prefix that can be parsed.
 fn values(text: &[u8], most: usize) -> Vec<Value> {
     let mut found = Vec::new();
-    let mut lines = Lines::expecting(text, text.len() as u64);
+    let mut lines = Lines::of_text(text, text.len() as u64);
     // Bytes in memory can always be read.
     while let Ok(Some(event)) = lines.next() {
         if let Event::Value(one) = event {
@@ -190,6 +190,12 @@ mod tests {
         assert_eq!(recent(&large).unwrap().cwd, Some("/moved".into()));
         let old = large.replace("\"version\":5", "\"version\":3");
         assert_eq!(named(&old).0, Some("first".into()), "version 3 has no patches");
+    }
+    #[test]
+    fn one_byte_order_mark_is_dropped_and_a_second_one_hides_the_header() {
+        let file = format!("{}\n{USER}\n", header(""));
+        assert_eq!(named(&format!("\u{feff}{file}")).0, Some("first".into()));
+        assert_eq!(recent(&format!("\u{feff}\u{feff}{file}")), Err(Skip::NoHeader));
     }
     #[test]
     fn each_reason_to_leave_a_file_out() {
