@@ -104,6 +104,26 @@ fn transcripts_and_blobs_become_new_files_in_a_folder() {
     assert_eq!(files(&folder.path().join("out")), written);
 }
 
+/// A draft lies beside its transcript; what was moved lies where it was moved to, and never outside the folder.
+#[test]
+fn what_is_not_in_the_folder_of_the_transcripts_keeps_its_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = [
+        r#"{"op":"saveDraft","text":"later"}"#,
+        r#"{"op":"newSession"}"#,
+        r#"{"op":"ensureOnDisk"}"#,
+        r#"{"op":"moveTo","cwd":"/w/b","agentDir":"/../agent"}"#,
+    ];
+    std::fs::write(folder.path().join("script"), script.join("\n")).unwrap();
+    let (status, out, err) = run(folder.path(), &["script", "-o", "out"]);
+    assert_eq!((status, out.as_str(), err.as_str()), (0, "", ""));
+    let names: Vec<String> = files(&folder.path().join("out")).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names.len(), 4, "{names:?}");
+    assert_eq!(names.iter().filter(|name| name.starts_with("agent/sessions/v2-")).count(), 2, "{names:?}");
+    assert!(names.iter().any(|name| name.ends_with("/draft.txt")), "{names:?}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
 #[test]
 fn an_older_version_is_written_as_it_was() {
     let script = [

@@ -65,7 +65,7 @@ pub struct Run {
     /// The time that is written
     #[arg(long, value_name = "TIME", default_value = "2026-01-01T00:00:00.000Z")]
     pub now: String,
-    /// Write the transcripts, and blobs below `blobs/`, as new files in this folder
+    /// Write the transcripts with what lies beside them, and blobs below `blobs/`, as new files in this folder
     #[arg(short = 'o', value_name = "DIR")]
     pub into: Option<PathBuf>,
     /// Write transcripts as this version of the format had them
@@ -197,7 +197,7 @@ fn one_script<S: BlobSource>(
                 .into_iter()
                 .map(|(path, bytes)| version(&path, bytes).map(|bytes| (path, bytes)))
                 .collect::<Result<_, Failure>>()?;
-            write_out(folder, &written, store.added())?;
+            write_out(folder, &args.directory, &written, store.added())?;
         }
         None => {
             let bytes = files.read(&path).ok();
@@ -211,8 +211,9 @@ fn one_script<S: BlobSource>(
     Ok(threw)
 }
 
-/// Writes transcripts and blobs as new files.
-fn write_out(folder: &Path, files: &[(String, Vec<u8>)], blobs: &MemoryStore) -> Result<(), Failure> {
+/// Writes transcripts, what lies beside them, and blobs as new files. What is in the folder of the transcripts comes directly
+/// into this one; what a script put elsewhere keeps its path.
+fn write_out(folder: &Path, directory: &str, files: &[(String, Vec<u8>)], blobs: &MemoryStore) -> Result<(), Failure> {
     let put = |path: &Path, bytes: &[u8]| {
         let mut file = NewFile::create(path, None).map_err(|refused| Failure::Operational(refused.to_string()))?;
         file.write_all(bytes).map_err(|error| Failure::at(path, &error))?;
@@ -220,7 +221,16 @@ fn write_out(folder: &Path, files: &[(String, Vec<u8>)], blobs: &MemoryStore) ->
     };
     make_folder(folder)?;
     for (path, bytes) in files {
-        put(&folder.join(path.rsplit('/').next().unwrap_or(path)), bytes)?;
+        let inside = path.strip_prefix(directory.trim_end_matches('/')).filter(|rest| rest.starts_with('/'));
+        // A script names the paths: none leads out of the folder.
+        let names: Vec<&str> = inside.unwrap_or(path).split('/').filter(|name| !matches!(*name, "" | "." | "..")).collect();
+        let Some((name, above)) = names.split_last() else { continue };
+        let mut here = folder.to_owned();
+        for name in above {
+            here.push(name);
+            make_folder(&here)?;
+        }
+        put(&here.join(name), bytes)?;
     }
     for (number, (name, bytes)) in blobs.iter().enumerate() {
         let folder = folder.join(layout::BLOBS);

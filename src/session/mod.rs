@@ -12,6 +12,7 @@ pub mod draft;
 pub mod dump;
 pub mod export;
 pub mod images;
+pub mod large_fork;
 pub mod manager;
 pub mod older;
 pub mod place;

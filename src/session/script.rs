@@ -565,6 +565,21 @@ mod tests {
         assert_eq!(ran(&[ANSWERED, by_user, r#"{"op":"newSession"}"#, by_gjc]).0[3], "true");
     }
 
+    /// Entries of a branch of a session without a file wait for an answer though the branch has one.
+    #[test]
+    fn a_branch_of_a_session_without_a_file_waits_for_an_answer() {
+        let (branched, snapshot) = (r#"{"op":"createBranchedSession"}"#, r#"{"op":"snapshot","as":"s"}"#);
+        let count = |ops: &[&str]| ran(ops).1.map(|file| file.lines().count());
+        assert_eq!(count(&[ASKED, branched]), Some(2));
+        assert_eq!(count(&[ASKED, branched, ASKED, ASKED, snapshot]), Some(2));
+        assert_eq!(count(&[ASKED, branched, ASKED, ANSWERED]), Some(4));
+        assert_eq!(count(&[ASKED, branched, ANSWERED, ASKED]), Some(4));
+        assert_eq!(count(&[ASKED, branched, ASKED, r#"{"op":"setSessionName","name":"n"}"#]), Some(3));
+        assert_eq!(count(&[ASKED, branched, ASKED, r#"{"op":"ensureOnDisk"}"#]), Some(3));
+        // Where there was a file nothing waits.
+        assert_eq!(count(&[ASKED, r#"{"op":"ensureOnDisk"}"#, branched, ASKED]), Some(3));
+    }
+
     #[test]
     fn an_image_is_in_the_store_when_its_entry_is_appended() {
         let image =

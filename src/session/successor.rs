@@ -23,7 +23,7 @@ use crate::transcript::readers::managed;
 /// What a session without a file cannot do.
 const IN_MEMORY: &str = "Cannot fork an in-memory session";
 /// What a place without files cannot begin with.
-const NOT_PERSISTENT: &str = "--fork requires session persistence";
+pub(super) const NOT_PERSISTENT: &str = "--fork requires session persistence";
 /// What strict decoding says.
 const NOT_UTF8: &str = "The encoded data was not valid for encoding utf-8";
 /// What waits for the end of a response.
@@ -56,7 +56,8 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
     }
 
     /// Leaves the current session for a new one with the path to an entry, which is written at once; see [`Manager::path_to`].
-    /// A failure of persistence goes along, and so does that the user named the session.
+    /// A failure of persistence goes along, and so does that the user named the session, and that entries wait for an answer
+    /// where they did before.
     ///
     /// # Errors
     /// There is no such entry; no id was free; the current session cannot be closed, or the new one not written.
@@ -67,6 +68,9 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
         let (path, header) = fresh(&mut self.world, &self.place, parent.into());
         let mut session = self.successor(header, taken_over);
         session.ensure_on_disk(&mut self.blobs);
+        if !self.session.on_disk() {
+            session.wait_again();
+        }
         let (failed, named_by_user) = (self.failed.clone(), self.named_by_user);
         self.install(path, session)?;
         (self.failed, self.named_by_user) = (failed, named_by_user);
@@ -109,7 +113,7 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
     /// Begins a manager with a fork of the transcript at `source`, read leniently: lines that are no JSON are skipped, unknown
     /// types are taken over, a file without a header gives an empty session without a parent (spec 04 §9.4). Its artifacts stay
     /// where they are. What is inside the sessions root of a managed place must be valid UTF-8, and a managed candidate where it
-    /// is in another folder than the fork.
+    /// is in another folder than the fork. For a larger one see [`super::large_fork`].
     ///
     /// # Errors
     /// The file cannot be read, or is too large to be read as a whole; its version is not supported; a blob is missing. Then no

@@ -637,3 +637,102 @@ fn a_fork_of_a_file_has_no_replay_payloads() {
         "{forked}"
     );
 }
+
+/// Seeds "Tree and Leaf Semantics"
+#[test]
+fn branching_moves_the_leaf_and_writes_nothing_before_the_next_entry() {
+    let storage = Memory::new();
+    let mut manager = talked(&storage);
+    let before = text(&storage, FIRST);
+    manager.branch(value("\"e1\"")).unwrap();
+    assert_eq!(manager.branch(value("\"none\"")), Err(OpError::plain("Entry none not found")));
+    assert_eq!(text(&storage, FIRST), before);
+    let last = |storage: &Memory| text(storage, FIRST).lines().last().unwrap().to_owned();
+    manager.append(ask("other")).unwrap();
+    assert!(last(&storage).contains(r#""id":"e3","parentId":"e1""#));
+    manager.reset_leaf();
+    manager.append(ask("root")).unwrap();
+    assert!(last(&storage).contains(r#""id":"e4","parentId":null"#));
+    manager.branch_with_summary(value("\"e2\""), value("\"left\""), None, None).unwrap();
+    assert!(last(&storage).contains(r#""parentId":"e2","timestamp":"2026-01-01T00:00:00.000Z","fromId":"e2","summary":"left"}"#));
+    manager.branch_with_summary(Value::Null, value("\"left\""), None, Some(Value::Bool(true))).unwrap();
+    assert!(
+        last(&storage)
+            .contains(r#""parentId":null,"timestamp":"2026-01-01T00:00:00.000Z","fromId":"root","summary":"left","fromExtension":true}"#)
+    );
+    let unknown = manager.branch_with_summary(value("\"none\""), Value::Null, None, None);
+    assert_eq!((unknown, lines(&storage, FIRST)), (Err(OpError::plain("Entry none not found")), 7));
+}
+
+/// 04 §9.2 with its hazard: labels leave the path, and what stood behind one has a parent that is not there
+#[test]
+fn a_branched_session_has_its_labels_at_the_end() {
+    let storage = Memory::new();
+    let mut manager = create(&storage);
+    manager.append(ask("a")).unwrap();
+    manager.label(value("\"e1\""), Some(value("\"first\""))).unwrap();
+    manager.append(answer("b")).unwrap();
+    manager.append(ask("c")).unwrap();
+    manager.label(value("\"e3\""), Some(value("\"gone\""))).unwrap();
+    manager.label(value("\"e3\""), None).unwrap();
+    assert_eq!(manager.label(value("\"none\""), None), Err(OpError::plain("Entry none not found")));
+    manager.branched_session(&value("\"e4\"")).unwrap();
+    let written = text(&storage, SECOND);
+    let lines: Vec<&str> = written.lines().skip(1).collect();
+    assert!(lines[0].contains(r#""id":"e1","parentId":null"#), "{written}");
+    assert!(lines[1].contains(r#""id":"e3","parentId":"e2""#), "{written}");
+    assert!(lines[2].contains(r#""id":"e4","parentId":"e3""#), "{written}");
+    assert!(lines[3].starts_with(r#"{"type":"label","#) && lines[3].contains(r#""parentId":"e4""#), "{written}");
+    assert!(lines[3].ends_with(r#""targetId":"e1","label":"first"}"#) && lines.len() == 4, "{written}");
+    // The fresh label is the leaf.
+    manager.append(ask("d")).unwrap();
+    let label = Value::parse(lines[3].as_bytes()).unwrap();
+    let last = text(&storage, SECOND).lines().last().map(|line| Value::parse(line.as_bytes()).unwrap()).unwrap();
+    assert_eq!(last.member("parentId"), label.member("id"));
+}
+
+/// 04 §2.6: a header that cannot be starred is rewritten to one that can, without the star that it claims, before the star
+#[test]
+fn a_star_needs_a_header_that_says_it_can_have_one() {
+    const PATH: &str = "/s/x.jsonl";
+    let storage = Memory::new();
+    let header = r#"{"type":"session","version":5,"id":"s","timestamp":"t","cwd":"/w","starred":true}"#;
+    let message = r#"{"type":"message","id":"m","parentId":null,"timestamp":"t","message":{"role":"user","content":"q"}}"#;
+    storage.write(PATH, format!("{header}\n{message}\n").as_bytes()).unwrap();
+    let mut manager = open(&storage, PATH).unwrap();
+    assert!(manager.set_starred(true).unwrap());
+    let capable = r#"{"type":"session","version":5,"id":"s","timestamp":"t","cwd":"/w","starredPatchVersion":1}"#;
+    let star = |starred| format!(r#"{{"type":"header_patch","patch":{{"starred":{starred}}}}}"#);
+    assert_eq!(text(&storage, PATH), format!("{capable}\n{message}\n{}\n", star(true)));
+    assert!(manager.set_starred(false).unwrap());
+    assert_eq!(text(&storage, PATH), format!("{capable}\n{message}\n{}\n{}\n", star(true), star(false)));
+    // The star is never copied.
+    manager.set_starred(true).unwrap();
+    manager.fork().unwrap();
+    assert!(!text(&storage, manager.session_file().unwrap()).contains("\"starred\""));
+}
+
+/// Seeds "Discovery selection authority": persisted by a new session, one id for one mutation; resuming appends nothing
+#[test]
+fn a_new_session_persists_what_its_caller_said_of_tools() {
+    use super::selection::Domain;
+    let storage = Memory::new();
+    let mut manager = create(&storage);
+    let named = [("x".into(), Domain::Discovered), ("read".into(), Domain::Essential), ("m.a".into(), Domain::Mcp)];
+    let mut asked = 0;
+    let ids = manager.select_tools(Some(&named), || {
+        asked += 1;
+        "c".into()
+    });
+    assert_eq!((ids.unwrap().len(), asked), (2, 1));
+    assert_eq!(manager.select_tools(None, || "never".into()), Ok(Vec::new()));
+    manager.append(answer("a")).unwrap();
+    let written = text(&storage, FIRST);
+    let lines: Vec<&str> = written.lines().skip(1).collect();
+    assert!(lines[0].starts_with(r#"{"type":"mcp_tool_selection","id":"e1""#), "{written}");
+    assert!(lines[0].ends_with(r#""selectedToolNames":["m.a"],"mutationCorrelationId":"c"}"#), "{written}");
+    assert!(lines[1].starts_with(r#"{"type":"discovered_builtin_tool_selection","id":"e2","parentId":"e1""#), "{written}");
+    assert!(lines[1].ends_with(r#""selectedToolNames":["x"],"mutationCorrelationId":"c"}"#), "{written}");
+    open(&storage, FIRST).unwrap().close().0.unwrap();
+    assert_eq!(text(&storage, FIRST), written);
+}

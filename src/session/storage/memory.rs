@@ -292,6 +292,27 @@ mod tests {
         assert_eq!(memory.all().len(), 1);
     }
 
+    /// 04 §7.6
+    #[test]
+    fn a_verified_deletion_takes_what_was_derived_beside_the_transcript() {
+        let text = b"{\"type\":\"session\",\"id\":\"s\",\"cwd\":\"/w\"}\n";
+        let memory = with(&[("/s/a.jsonl", text), ("/s/a.jsonl.spill.idx", b""), ("/s/ab.jsonl", b""), ("/s/a.jsonlx", b"")]);
+        let mut target = Target {
+            root: "/s".into(),
+            transcript: "/s/a.jsonl".into(),
+            session_id: "other".into(),
+            cwd: "/w".into(),
+            stat: memory.stat("/s/a.jsonl").unwrap(),
+            sha256: crate::transcript::blobs::name_of(text),
+            retires_owner: false,
+        };
+        assert!(memory.delete_session_verified(&target).is_err());
+        assert_eq!(memory.all().len(), 4);
+        target.session_id = "s".into();
+        memory.delete_session_verified(&target).unwrap();
+        assert_eq!(memory.list_files("/s", "*"), ["/s/a.jsonlx", "/s/ab.jsonl"]);
+    }
+
     #[test]
     fn a_writer_appends_or_begins_anew() {
         let memory = with(&[("/s/a", b"1\n")]);

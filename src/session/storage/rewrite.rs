@@ -56,7 +56,11 @@ fn by_backup(storage: &dyn SessionStorage, temporary: &str, path: &str, names: &
         message: format!("Failed to replace session file after EPERM ({path}): {error}"),
     };
     let backup = format!("{path}.{}.bak", names.name());
-    storage.rename(path, &backup).map_err(failed)?;
+    match storage.rename(path, &backup) {
+        // There is nothing to set aside after all.
+        Err(error) if error.is("ENOENT") => return storage.rename(temporary, path).map_err(failed),
+        renamed => renamed.map_err(failed)?,
+    }
     if let Err(error) = storage.rename(temporary, path) {
         // If this fails too the backup stays: it is what listing restores.
         let _ = storage.rename(&backup, path);
@@ -124,6 +128,13 @@ mod tests {
         let (outcome, renamed, files) = rewritten(&[Some("EPERM")]);
         assert_eq!(outcome, Ok(()));
         assert_eq!(renamed[1..], ["a.jsonl -> a.jsonl.0000000000000002.bak", ".a.jsonl.0000000000000001.tmp -> a.jsonl"]);
+        assert_eq!(files, [("/s/a.jsonl".to_owned(), b"new\n".to_vec())]);
+    }
+
+    #[test]
+    fn where_there_is_nothing_to_set_aside_the_new_one_takes_its_place() {
+        let (outcome, renamed, files) = rewritten(&[Some("EPERM"), Some("ENOENT")]);
+        assert_eq!((outcome, renamed.len()), (Ok(()), 3));
         assert_eq!(files, [("/s/a.jsonl".to_owned(), b"new\n".to_vec())]);
     }
 

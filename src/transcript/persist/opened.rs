@@ -67,6 +67,11 @@ enum Disk {
     Older,
     /// Appended to.
     Current,
+    /// A branch of a session that has no file: it was written, and entries wait again for an answer of the assistant.
+    Waiting {
+        /// There are entries that wait.
+        behind: bool,
+    },
     /// There is none and never will be.
     Never,
 }
@@ -216,6 +221,21 @@ impl Opened {
     pub fn rewrite_pending(&self) -> bool {
         self.disk == Disk::Older
     }
+    /// True while entries wait for an answer of the assistant though there is a file.
+    pub fn is_behind(&self) -> bool {
+        self.disk == Disk::Waiting { behind: true }
+    }
+    /// From now on entries wait for an answer of the assistant, if there is none yet, though the file was written: so it is with a
+    /// branch of a session without a file.
+    pub fn wait_again(&mut self) {
+        if self.disk == Disk::Current && !self.has_answer() {
+            self.disk = Disk::Waiting { behind: false };
+        }
+    }
+    /// Whether the file holds what the session does, so that records are added to it.
+    fn is_appended_to(&self) -> bool {
+        matches!(self.disk, Disk::Current | Disk::Waiting { behind: false })
+    }
     /// What was changed in the records that were written so far.
     pub const fn tally(&self) -> &Tally {
         &self.tally
@@ -334,7 +354,7 @@ impl Opened {
         if let Some(header) = self.header_mut().filter(|header| header.get("starredPatchVersion") != Some(&Value::Number(1.0))) {
             header.remove("starred");
             header.set("starredPatchVersion", Value::Number(1.0));
-            if self.disk == Disk::Current {
+            if self.is_appended_to() {
                 self.rewrite(store);
             }
         }
@@ -343,7 +363,7 @@ impl Opened {
     }
     /// Moves the session to another workspace: the patch says so, and the rewrite behind it folds it into the header.
     pub fn set_cwd(&mut self, cwd: Value, store: &mut dyn BlobStore) {
-        let appended = self.disk == Disk::Current;
+        let appended = self.is_appended_to();
         self.patch_header([("cwd", cwd)].into_iter().collect(), store);
         if appended {
             self.rewrite(store);
@@ -363,8 +383,8 @@ impl Opened {
         let capable = self.entries.first().is_some_and(header::star_capable);
         match self.disk {
             Disk::Absent | Disk::Never => return,
-            Disk::Older => return self.rewrite(store),
-            Disk::Current => {}
+            Disk::Older | Disk::Waiting { behind: true } => return self.rewrite(store),
+            Disk::Current | Disk::Waiting { behind: false } => {}
         }
         if checkpoint && capable {
             let star = [("starred", Value::Bool(starred))];
@@ -383,7 +403,7 @@ impl Opened {
 
     /// Makes sure that there is a file and that it is what the session holds: writes it, or rewrites one of an older version.
     pub fn ensure_on_disk(&mut self, store: &mut dyn BlobStore) {
-        if self.disk != Disk::Current {
+        if !self.is_appended_to() {
             self.rewrite(store);
         }
     }
@@ -419,13 +439,17 @@ impl Opened {
 
     /// The first write of a new session: due when an answer of the assistant exists.
     fn write_first(&mut self, store: &mut dyn BlobStore) {
+        if self.has_answer() {
+            self.rewrite(store);
+        }
+    }
+
+    fn has_answer(&self) -> bool {
         let answer = |entry: &Value| {
             EntryKind::of(entry) == EntryKind::Message
                 && entry.member("message").is_some_and(|message| Role::of(message) == Role::Assistant)
         };
-        if self.entries.iter().any(answer) {
-            self.rewrite(store);
-        }
+        self.entries.iter().any(answer)
     }
 
     fn header_mut(&mut self) -> Option<&mut Object> {
@@ -438,6 +462,9 @@ impl Opened {
             Disk::Never => return,
             Disk::Absent => return self.write_first(store),
             Disk::Older => return self.rewrite(store),
+            Disk::Waiting { .. } if !self.has_answer() => return self.disk = Disk::Waiting { behind: true },
+            Disk::Waiting { behind: true } => return self.rewrite(store),
+            Disk::Waiting { behind: false } => self.disk = Disk::Current,
             Disk::Current => {}
         }
         settle(&mut record, store, self.release, origin, &mut self.tally);
