@@ -23,6 +23,8 @@ mod persist_properties;
 mod support;
 #[path = "support/tree.rs"]
 mod tree;
+#[path = "suites/tree_neighbours.rs"]
+mod tree_neighbours;
 #[path = "support/trees.rs"]
 mod trees_suite;
 

@@ -2,9 +2,12 @@
 //! (spec 02 §6.6, §6.5, §9.7). Reads, never follows a link, never recurses.
 
 use super::migration_receipt::ManifestEntry;
-use super::record::{NodeKind, Tree, TreeEntry, spells};
+use super::record::{BigInt, NodeKind, Tree, TreeEntry, is_tree, to_bigint};
+use super::tombstone::LiveRoot;
 use crate::fsys::{Bound, Error, Fs, Kind, Meta, Refusal, capture};
-use crate::json::{JsString, Value};
+use crate::json::{JsString, Value, View};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -141,11 +144,25 @@ pub fn survey(fs: &dyn Fs, root: &Path) -> Result<Option<Survey>, Fault> {
     Ok(Some(survey))
 }
 
-/// Whether a retained root that a cleanup recorded is gone, or still the recorded directory without payload (spec 02 §9.5).
-pub fn retained_root_holds(fs: &dyn Fs, path: &Path, recorded: &Value) -> bool {
-    let Ok(meta) = fs.lstat(path) else { return true };
-    let same = recorded.member("identity").is_some_and(|identity| spells(identity, "dev", meta.dev) && spells(identity, "ino", meta.ino));
-    same && survey(fs, path).ok().flatten().is_some_and(|survey| survey.bytes == 0)
+/// What stands where a deletion retained an artifact root with this recorded identity (spec 02 §9.5). Existence is asked
+/// through links, the rest of the object itself.
+pub fn retained_root(fs: &dyn Fs, path: &Path, identity: &Value) -> LiveRoot {
+    if fs.stat(path).is_err() {
+        return LiveRoot::Holds;
+    }
+    let Some(meta) = fs.lstat(path).ok().filter(|meta| meta.kind == Kind::Directory) else { return LiveRoot::Differs };
+    for (key, number) in [("dev", meta.dev), ("ino", meta.ino)] {
+        match identity.member(key).map_or(BigInt::SyntaxError, to_bigint) {
+            BigInt::SyntaxError => return LiveRoot::Untold,
+            recorded if recorded != BigInt::Value(number.into()) => return LiveRoot::Differs,
+            _ => {}
+        }
+    }
+    match survey(fs, path) {
+        Ok(survey) if survey.as_ref().is_none_or(|survey| survey.bytes == 0) => LiveRoot::Holds,
+        Ok(_) => LiveRoot::Differs,
+        Err(_) => LiveRoot::Untold,
+    }
 }
 
 /// SHA-256 of one file of a surveyed tree, in hex.
@@ -198,48 +215,77 @@ pub fn snapshot(fs: &dyn Fs, survey: &Survey) -> Result<Tree, Refusal> {
     Ok(Tree { entries: survey.items.iter().map(entry).collect::<Result<_, Refusal>>()? })
 }
 
-/// The name that an older native tree removal gave to a child: SHA-256 of relative path, NUL, dev, NUL, ino (spec 02 §9.7).
-pub fn detached_child_name(relative: &str, dev: u64, ino: u64) -> String {
-    use sha2::{Digest, Sha256};
-    let hash = Sha256::digest(format!("{relative}\0{dev}\0{ino}"));
-    format!(".pi-tree-detached-{}", data_encoding::HEXLOWER.encode(&hash))
-}
-
-/// Whether an observed tree is compatible with the recorded one (spec 02 §9.7): same root, every observed entry recorded
+/// Whether an observed tree is compatible with a recorded loose one (spec 02 §9.7): same root, every observed entry recorded
 /// with the same kind, dev and ino, each used once, paths equal component by component or detached names of the recorded
 /// ancestors, files as recorded or empty. Missing entries are allowed.
-pub fn is_compatible(observed: &Tree, recorded: &Tree) -> bool {
-    use std::collections::BTreeMap;
-    let root = |tree: &Tree| tree.root().map(|root| (root.dev, root.ino));
-    if root(observed).is_none() || root(observed) != root(recorded) {
+pub fn is_compatible(observed: &Tree, recorded: &Value) -> bool {
+    let root = |tree: &Value| ["rootDev", "rootIno"].map(|key| tree.str_member(key).map(Cow::into_owned));
+    let observed = observed.to_value();
+    if !is_tree(recorded) || root(&observed) != root(recorded) {
         return false;
     }
-    let mut by_inode: BTreeMap<(u64, u64), &TreeEntry> = recorded.entries.iter().map(|entry| ((entry.dev, entry.ino), entry)).collect();
-    let inode_of: BTreeMap<&[u8], (u64, u64)> =
-        recorded.entries.iter().map(|entry| (entry.relative_path.as_bytes(), (entry.dev, entry.ino))).collect();
-    observed.entries.iter().all(|entry| {
-        let Some(record) = by_inode.remove(&(entry.dev, entry.ino)) else { return false };
-        let content = entry.kind == NodeKind::Directory
-            || entry.size == 0
-            || (entry.size == record.size && entry.mtime_ns == record.mtime_ns && entry.sha256 == record.sha256);
-        entry.kind == record.kind && content && is_path_or_detached(&entry.relative_path, &record.relative_path, &inode_of)
+    let entries: Vec<Recorded<'_>> = recorded.member("entries").into_iter().flat_map(View::items).map(Recorded::of).collect();
+    let mut by_object: BTreeMap<_, _> = entries.iter().map(|entry| (entry.object(), entry)).collect();
+    let by_path: BTreeMap<&[u8], &Recorded<'_>> = entries.iter().map(|entry| (&*entry.path, entry)).collect();
+    let seen: Vec<Recorded<'_>> = observed.member("entries").into_iter().flat_map(View::items).map(Recorded::of).collect();
+    seen.iter().all(|entry| {
+        let Some(record) = by_object.remove(&entry.object()) else { return false };
+        let as_recorded = (&entry.size, &entry.mtime, &entry.sha256) == (&record.size, &record.mtime, &record.sha256);
+        let content = &*entry.kind == b"directory" || as_recorded || &*entry.size == b"0";
+        content && is_path_or_detached(&entry.path, &record.path, &by_path)
     })
 }
 
-fn is_path_or_detached(observed: &JsString, recorded: &JsString, inode_of: &std::collections::BTreeMap<&[u8], (u64, u64)>) -> bool {
-    let (observed, recorded) = (observed.as_bytes(), recorded.as_bytes());
-    if observed.split(|byte| *byte == b'/').count() != recorded.split(|byte| *byte == b'/').count() {
-        return false;
+/// What counts of an entry when a tree is held against a recorded one: texts, as records have them.
+struct Recorded<'a> {
+    path: Cow<'a, [u8]>,
+    kind: Cow<'a, [u8]>,
+    dev: Cow<'a, [u8]>,
+    ino: Cow<'a, [u8]>,
+    size: Cow<'a, [u8]>,
+    mtime: Cow<'a, [u8]>,
+    sha256: Cow<'a, [u8]>,
+}
+
+impl<'a> Recorded<'a> {
+    fn of(entry: &'a Value) -> Self {
+        let text = |key: &str| entry.str_member(key).unwrap_or_default();
+        Recorded {
+            path: text("relativePath"),
+            kind: text("kind"),
+            dev: text("dev"),
+            ino: text("ino"),
+            size: text("size"),
+            mtime: text("mtimeNs"),
+            sha256: text("sha256"),
+        }
     }
+    fn object(&self) -> [&[u8]; 3] {
+        [&self.kind, &self.dev, &self.ino]
+    }
+}
+
+fn is_path_or_detached(observed: &[u8], recorded: &[u8], by_path: &BTreeMap<&[u8], &Recorded<'_>>) -> bool {
+    if recorded.is_empty() || observed.is_empty() {
+        return recorded == observed;
+    }
+    let components = |path: &[u8]| path.split(|byte| *byte == b'/').count();
     let mut end = 0;
-    observed.split(|byte| *byte == b'/').zip(recorded.split(|byte| *byte == b'/')).all(|(seen, named)| {
-        end = if end == 0 { named.len() } else { end + 1 + named.len() };
-        let ancestor = recorded.get(..end).unwrap_or(recorded);
-        seen == named
-            || inode_of.get(ancestor).is_some_and(|(dev, ino)| {
-                std::str::from_utf8(ancestor).is_ok_and(|ancestor| detached_child_name(ancestor, *dev, *ino).as_bytes() == seen)
-            })
-    })
+    components(observed) == components(recorded)
+        && observed.split(|byte| *byte == b'/').zip(recorded.split(|byte| *byte == b'/')).all(|(seen, named)| {
+            end = if end == 0 { named.len() } else { end + 1 + named.len() };
+            let ancestor = recorded.get(..end).unwrap_or(recorded);
+            by_path
+                .get(ancestor)
+                .is_some_and(|record| seen == named || seen == detached_name(ancestor, &record.dev, &record.ino).as_bytes())
+        })
+}
+
+/// The name that an older native tree removal gave to a child: SHA-256 of relative path, NUL, dev, NUL, ino (spec 02 §9.7).
+fn detached_name(relative: &[u8], dev: &[u8], ino: &[u8]) -> String {
+    use sha2::{Digest, Sha256};
+    let hash = Sha256::digest([relative, dev, ino].join(&0));
+    format!(".pi-tree-detached-{}", data_encoding::HEXLOWER.encode(&hash))
 }
 
 #[cfg(test)]
@@ -300,7 +346,7 @@ mod tests {
     #[test]
     fn the_worked_name_of_a_detached_child() {
         assert_eq!(
-            detached_child_name("sub/B.txt", 65024, 10_495_553),
+            detached_name(b"sub/B.txt", b"65024", b"10495553"),
             ".pi-tree-detached-e66074ff7bdeb61c54cde5ec9c8aa196c5ebd1105099f7b8d60d938d5adf3d13"
         );
     }
@@ -314,7 +360,7 @@ mod tests {
             size: if *size == u64::MAX { 0 } else { *size },
             mtime_ns: 5,
             ctime_ns: 6,
-            sha256: Some("x".into()),
+            sha256: (*size != u64::MAX).then(|| "x".into()),
         };
         Tree { entries: paths.iter().map(entry).collect() }
     }
@@ -323,16 +369,38 @@ mod tests {
     #[test]
     fn a_partly_removed_and_scrubbed_tree_is_compatible() {
         let recorded = tree(&[("", 1, DIR), ("sub", 2, DIR), ("sub/B.txt", 3, 7), ("c", 4, 9)]);
-        let detached = format!("sub/{}", detached_child_name("sub/B.txt", 1, 3));
-        assert!(is_compatible(&tree(&[("", 1, DIR), ("sub", 2, DIR), (&detached, 3, 0)]), &recorded));
-        assert!(is_compatible(&recorded, &recorded));
+        let detached = format!("sub/{}", detached_name(b"sub/B.txt", b"1", b"3"));
+        assert!(is_compatible(&tree(&[("", 1, DIR), ("sub", 2, DIR), (&detached, 3, 0)]), &recorded.to_value()));
+        assert!(is_compatible(&recorded, &recorded.to_value()));
     }
     #[test]
     fn a_foreign_entry_or_new_payload_is_not_compatible() {
-        let recorded = tree(&[("", 1, DIR), ("c", 4, 9)]);
+        let recorded = tree(&[("", 1, DIR), ("c", 4, 9)]).to_value();
         assert!(!is_compatible(&tree(&[("", 1, DIR), ("c", 5, 9)]), &recorded));
         assert!(!is_compatible(&tree(&[("", 1, DIR), ("d", 4, 9)]), &recorded));
         assert!(!is_compatible(&tree(&[("", 1, DIR), ("c", 4, 8)]), &recorded));
+        assert!(!is_compatible(&tree(&[("", 1, DIR), ("c", 4, DIR)]), &recorded));
         assert!(!is_compatible(&tree(&[("", 2, DIR)]), &recorded));
+    }
+    #[test]
+    fn an_entry_whose_recorded_ancestor_is_missing_is_not_compatible() {
+        let recorded = tree(&[("", 1, DIR), ("sub/B.txt", 3, 7)]).to_value();
+        assert!(!is_compatible(&tree(&[("", 1, DIR), ("sub/B.txt", 3, 7)]), &recorded));
+    }
+    #[test]
+    fn a_retained_root_holds_while_it_is_the_recorded_one_without_payload() {
+        let fs = Memory::new();
+        let identity = |dev: &str, ino: &str| Value::parse(format!(r#"{{"dev":"{dev}","ino":"{ino}"}}"#).as_bytes()).unwrap();
+        assert_eq!(retained_root(&fs, Path::new("/r"), &identity("x", "1")), LiveRoot::Holds);
+        fs.directory("/r");
+        let meta = fs.lstat(Path::new("/r")).unwrap();
+        let same = identity(&meta.dev.to_string(), &format!("0x{:x}", meta.ino));
+        assert_eq!(retained_root(&fs, Path::new("/r"), &same), LiveRoot::Holds);
+        assert_eq!(retained_root(&fs, Path::new("/r"), &identity("x", "1")), LiveRoot::Untold);
+        assert_eq!(retained_root(&fs, Path::new("/r"), &identity("99", "1")), LiveRoot::Differs);
+        fs.file("/r/f", b"1");
+        assert_eq!(retained_root(&fs, Path::new("/r"), &same), LiveRoot::Differs);
+        fs.symlink("/r/l", "/x");
+        assert_eq!(retained_root(&fs, Path::new("/r"), &same), LiveRoot::Untold);
     }
 }

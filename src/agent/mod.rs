@@ -17,6 +17,7 @@ pub mod lock;
 pub mod migration_receipt;
 pub mod owner_evidence;
 pub mod placeholder;
+pub mod posix;
 pub mod predict;
 pub mod record;
 pub mod replacement_receipt;

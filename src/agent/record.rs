@@ -161,7 +161,7 @@ pub fn decimal(number: impl ToString) -> Value {
 
 /// The loose tree test of spec 02 §9.4 and spec 03 §15.3: string `rootDev` and `rootIno`; at least one entry; each with a
 /// string `relativePath` (not absolute, no `..`), a kind, string dev, ino, size, mtimeNs, ctimeNs, and `sha256` absent or
-/// a string; exactly one entry that is the root and agrees with `rootDev` and `rootIno` (others with an empty path do not count).
+/// a string; exactly one entry is the root that `rootDev` and `rootIno` name (others may have its empty path all the same).
 pub fn is_tree<'a>(tree: impl View<'a>) -> bool {
     let (Some(root_dev), Some(root_ino)) = (tree.str_member("rootDev"), tree.str_member("rootIno")) else { return false };
     let Some(entries) = tree.get("entries").filter(|entries| entries.kind() == Kind::Array) else { return false };
@@ -184,6 +184,36 @@ pub fn is_tree<'a>(tree: impl View<'a>) -> bool {
         roots += usize::from(is_root);
     }
     roots == 1
+}
+
+/// What of its root counts when two recorded trees are compared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RootRule {
+    /// All that counts of other entries.
+    Whole,
+    /// Only that it is the same directory: moving it changes its times.
+    Moved,
+}
+
+/// Whether two loose trees are the same: the same root, and the same entries in any order. Of an entry eight members count;
+/// the link count and unknown members do not.
+pub fn same_trees(a: &Value, b: &Value, root: RootRule) -> bool {
+    const COUNTED: [&str; 8] = ["relativePath", "kind", "dev", "ino", "size", "mtimeNs", "ctimeNs", "sha256"];
+    let text = |value: &Value, key: &str| value.str_member(key).map(std::borrow::Cow::into_owned);
+    let entries = |tree: &Value| {
+        let mut entries: Vec<Vec<Option<Vec<u8>>>> = tree
+            .member("entries")
+            .into_iter()
+            .flat_map(View::items)
+            .map(|entry| {
+                let moved = root == RootRule::Moved && is_text(entry, "kind", b"directory") && is_text(entry, "relativePath", b"");
+                COUNTED.iter().take(if moved { 4 } else { COUNTED.len() }).map(|key| text(entry, key)).collect()
+            })
+            .collect();
+        entries.sort();
+        entries
+    };
+    ["rootDev", "rootIno"].iter().all(|key| text(a, key) == text(b, key)) && entries(a) == entries(b)
 }
 
 /// A relative path without `..` segments, split at `/` and `\`.
@@ -251,6 +281,15 @@ pub fn bigint(text: &[u8]) -> BigInt {
             }
             Err(_) => BigInt::Huge(text.into()),
         },
+        _ => BigInt::SyntaxError,
+    }
+}
+
+/// `BigInt(String(value))`. (Lists and objects throw; JavaScript would read a list of one number.)
+pub fn to_bigint(value: &Value) -> BigInt {
+    match value {
+        Value::String(text) => bigint(text.as_bytes()),
+        Value::Number(number) => bigint(crate::json::number::to_js_string(*number).as_bytes()),
         _ => BigInt::SyntaxError,
     }
 }
@@ -337,6 +376,25 @@ mod tests {
         assert!(is_tree(&tree(&format!("{ROOT},{}", ROOT.replace("directory", "file")))), "what is not the root does not count");
         assert!(!is_tree(&tree(&ROOT.replace("\"ino\":\"2\"", "\"ino\":\"3\""))));
         assert!(!is_tree(&tree(&ROOT.replace("\"size\":\"0\"", "\"size\":0"))));
+    }
+    #[test]
+    fn an_entry_beside_the_root_may_have_its_empty_path() {
+        let other = ROOT.replace("\"ino\":\"2\"", "\"ino\":\"3\"");
+        assert!(is_tree(&tree(&format!("{ROOT},{other}"))));
+        assert!(is_tree(&tree(&format!("{ROOT},{}", ROOT.replace("directory", "file")))));
+        assert!(!is_tree(&tree(&ROOT.replace("directory", "file"))));
+    }
+    #[test]
+    fn trees_are_compared_without_order_and_link_counts() {
+        let file = |ctime: &str| ROOT.replace("\"\",\"kind\":\"directory\"", "\"f\",\"kind\":\"file\"").replace("\"ctimeNs\":\"0\"", ctime);
+        let plain = tree(&format!("{ROOT},{}", file("\"ctimeNs\":\"0\"")));
+        let turned = tree(&format!("{},{ROOT}", file("\"nlink\":\"9\",\"ctimeNs\":\"0\",\"note\":1")));
+        assert!(same_trees(&plain, &turned, RootRule::Whole));
+        assert!(!same_trees(&plain, &tree(&format!("{ROOT},{}", file("\"ctimeNs\":\"1\""))), RootRule::Moved));
+        assert!(!same_trees(&plain, &tree(ROOT), RootRule::Moved));
+        let moved = tree(&ROOT.replace("\"mtimeNs\":\"0\"", "\"mtimeNs\":\"5\""));
+        assert!(same_trees(&tree(ROOT), &moved, RootRule::Moved));
+        assert!(!same_trees(&tree(ROOT), &moved, RootRule::Whole));
     }
     #[test]
     fn tree_paths_stay_inside() {

@@ -5,6 +5,7 @@
 
 use super::budget::{Budget, Exhausted};
 use super::owner_evidence::{EMPTY_SHA256, Evidence};
+use super::posix;
 use super::record::{BigInt, TranscriptIdentity, bigint, equals, is_text, is_tree, operation_name, record_bytes, spells};
 use crate::finding::{Difference, Release};
 use crate::json::spelling::is_hex64;
@@ -218,7 +219,7 @@ impl Target {
     }
     /// Directory of the transcript, without a trailing slash.
     pub fn directory(&self) -> &[u8] {
-        memchr::memrchr(b'/', self.path.as_bytes()).and_then(|at| self.path.as_bytes().get(..at)).unwrap_or_default()
+        posix::dirname(self.path.as_bytes())
     }
     /// The artifact directory: the path without `.jsonl`.
     pub fn artifacts(&self) -> &[u8] {
@@ -259,36 +260,42 @@ pub fn read(
 ) -> Result<Tombstone, NotATombstone> {
     let owners = Difference::TombstoneOwners.in_effect(release);
     let read = || {
-        if owners && is_owned(record, b"") {
+        if owners && claims_owner(record, b"") {
             return Err(NotATombstone::OwnerScope);
         }
         if !is_retired_record(record, scope) {
             return Err(NotATombstone::Skipped);
         }
-        let targets = record.member("targets").into_iter().flat_map(View::items);
-        let targets = targets.map(|target| read_target(target, scope_directory, owners, within_root));
-        Ok(Tombstone { targets: targets.collect::<Result<_, _>>()? })
+        let mut targets = Vec::new();
+        for target in record.member("targets").into_iter().flat_map(View::items) {
+            if owners && claims_owner(target, OWNER_EVIDENCE.as_bytes()) {
+                return Err(NotATombstone::OwnerScope);
+            }
+            targets.push(read_target(target, scope_directory, owners, within_root)?);
+        }
+        Ok(Tombstone { targets })
     };
-    // Whatever else is wrong with a record: owner claims anywhere in it are told.
-    read().map_err(|why| if owners && has_owner_claims(record) { NotATombstone::OwnerScope } else { why })
+    // Whatever else is wrong with it: a record that is no tombstone must claim no owner anywhere (spec 03 §15.2).
+    read().map_err(|why| if owners && claims_owner_somewhere(record) { NotATombstone::OwnerScope } else { why })
 }
 
-/// A member that begins with `taskArtifactOwner` and is not `allowed`.
-fn is_owned(value: &Value, allowed: &[u8]) -> bool {
-    value.is_record() && value.members().any(|(key, _)| key.starts_with(b"taskArtifactOwner") && *key != *allowed)
+/// The owner member that a target may have.
+const OWNER_EVIDENCE: &str = "taskArtifactOwnerDeletionEvidence";
+
+/// Whether the value has an owner member other than the allowed one.
+fn claims_owner(value: &Value, allowed: &[u8]) -> bool {
+    value.members().any(|(key, _)| key.starts_with(b"taskArtifactOwner") && *key != *allowed)
 }
 
-/// An owner member of the record, of its `target`, of one of its `targets`, or of theirs. Iterative: any depth.
-fn has_owner_claims(record: &Value) -> bool {
+/// Whether a record, its `target`, one of its `targets`, or such a one inside these, has any owner member.
+fn claims_owner_somewhere(record: &Value) -> bool {
     let mut pending = vec![record];
     while let Some(value) = pending.pop() {
-        if is_owned(value, b"") {
+        if claims_owner(value, b"") {
             return true;
         }
-        if value.is_record() {
-            pending.extend(value.member("target"));
-            pending.extend(value.member("targets").into_iter().flat_map(View::items));
-        }
+        pending.extend(value.member("target"));
+        pending.extend(value.member("targets").into_iter().flat_map(View::items));
     }
     false
 }
@@ -300,9 +307,6 @@ fn read_target(
     within_root: &dyn Fn(&JsString) -> bool,
 ) -> Result<Target, NotATombstone> {
     let skip = NotATombstone::Skipped;
-    if owners && is_owned(target, b"taskArtifactOwnerDeletionEvidence") {
-        return Err(NotATombstone::OwnerScope);
-    }
     let text = |value: &Value, key: &str| value.str_member(key).map(|text| JsString::from_wtf8(text.into_owned())).ok_or(skip);
     let identity = target.member("identity").filter(|identity| identity.is_record()).ok_or(skip)?;
     let (path, session_id, cwd) = (text(target, "path")?, text(target, "sessionId")?, text(target, "cwd")?);
@@ -322,7 +326,7 @@ fn read_target(
     let (canonical_path, sha256) = (text(identity, "canonicalPath")?, text(identity, "sha256")?);
     let (dev, ino, mtime_ns) = (text(identity, "dev")?, text(identity, "ino")?, text(identity, "mtimeNs")?);
     let (size, mtime_ms) = (number("size")?, number("mtimeMs")?);
-    let owner_evidence = match target.member("taskArtifactOwnerDeletionEvidence").filter(|_| owners) {
+    let owner_evidence = match target.member(OWNER_EVIDENCE).filter(|_| owners) {
         Some(evidence) => {
             let evidence = Evidence::read(evidence).ok().filter(|evidence| evidence.session_id == session_id);
             Some(Box::new(evidence.ok_or(NotATombstone::OwnerScope)?))
@@ -382,12 +386,20 @@ pub struct Pending {
     pub record: Value,
 }
 
+impl Pending {
+    /// A path that the record names, other than the planned ones.
+    pub fn path(&self, key: &str) -> Option<JsString> {
+        self.record.str_member(key).map(|path| JsString::from_wtf8(path.into_owned()))
+    }
+}
+
 /// What the replay of a pending history gives.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Replay {
-    /// No history, or one that could not be read (spec 02 §9.4: not an error by itself).
-    None,
-    /// All records, in order.
+    /// A record of it could not be read, is no JSON or has a number that is none: to gjc there is no history then
+    /// (spec 02 §9.4: not an error by itself).
+    Unread,
+    /// All records, in order; perhaps none.
     Pending(Vec<Pending>),
 }
 
@@ -406,47 +418,122 @@ pub enum ReplayError {
 }
 
 impl History<'_> {
-    /// Replays pending records, in whatever order they are given: (attempt of the file name when canonical, what `read` makes a
-    /// JSON value of). None from `read`: the file cannot be read, or is not JSON.
+    /// Replays pending records, named in whatever order by the attempt of the file name (when canonical) and by what `read`
+    /// turns into the JSON value of a record; none = it cannot be read or is no JSON.
     ///
-    /// Newest judges the names first and then reads and judges one record after the other, by the number in its name. 0.15.0
-    /// reads all of them first, skips what is no object, and goes by the record's own attempt.
+    /// 0.15.0 reads all, skips what is no object and goes by the record's own attempt. Newest judges the names first and then
+    /// reads and judges one record after the other, so that a fault hides what comes behind it.
     ///
     /// # Errors
-    /// What `read` says, and the first rule that is broken.
-    pub fn replay<R>(
+    /// What gjc's replay throws, or what `read` gives.
+    pub fn replay<T>(
         &self,
-        mut records: Vec<(Option<u64>, R)>,
-        mut read: impl FnMut(R) -> Result<Option<Value>, ReplayError>,
+        mut records: Vec<(Option<u64>, T)>,
+        mut read: impl FnMut(T) -> Result<Option<Value>, ReplayError>,
     ) -> Result<Replay, ReplayError> {
-        let mut replaying = Replaying { history: self, passed: Vec::new(), planned: HashSet::new() };
+        let mut history = Vec::new();
+        let mut plans = Plans::default();
         if Difference::CleanupAttemptOfName.in_effect(self.release) {
             if records.iter().any(|(name, _)| name.is_none()) {
                 return Err(ReplayError::Durability);
             }
             records.sort_by_key(|(name, _)| *name);
             for (name, record) in records {
-                let Some(record) = read(record)? else { return Ok(Replay::None) };
-                if !replaying.take(record, name)? {
-                    return Ok(Replay::None);
+                let Some(record) = read(record)? else { return Ok(Replay::Unread) };
+                if !self.append(&mut history, &mut plans, record, name)? {
+                    return Ok(Replay::Unread);
                 }
             }
         } else {
-            let mut values = Vec::with_capacity(records.len());
+            let mut values = Vec::new();
             for (_, record) in records {
-                let Some(record) = read(record)? else { return Ok(Replay::None) };
-                values.push(record);
+                let Some(record) = read(record)? else { return Ok(Replay::Unread) };
+                values.extend(record.is_record().then_some(record));
             }
-            values.retain(|record| record.is_record());
             let attempt = |record: &Value| record.member("attempt").and_then(View::as_f64).unwrap_or(f64::NAN);
             values.sort_by(|a, b| attempt(a).total_cmp(&attempt(b)));
             for record in values {
-                if !replaying.take(record, None)? {
-                    return Ok(Replay::None);
+                if !self.append(&mut history, &mut plans, record, None)? {
+                    return Ok(Replay::Unread);
                 }
             }
         }
-        Ok(if replaying.passed.is_empty() { Replay::None } else { Replay::Pending(replaying.passed) })
+        Ok(Replay::Pending(history))
+    }
+
+    /// Judges the next record of a history. False when BigInt throws on one of its numbers: a syntax error like that of JSON,
+    /// to which the replay answers "none" (spec 03 §15.3).
+    fn append(&self, history: &mut Vec<Pending>, plans: &mut Plans, record: Value, name: Option<u64>) -> Result<bool, ReplayError> {
+        let bad = ReplayError::Durability;
+        let owners = Difference::TombstoneOwners.in_effect(self.release);
+        if owners && claims_owner(&record, b"taskArtifactOwnerTranscriptDeleted") {
+            return Err(ReplayError::OwnerScope);
+        }
+        let owner_deleted = !owners
+            || record
+                .member("taskArtifactOwnerTranscriptDeleted")
+                .is_none_or(|deleted| deleted.as_bool() == Some(true) && self.target.owner_evidence.is_some());
+        let attempt = history.len() as u64 + 1;
+        let path = |key: &str| record.str_member(key).map(|path| JsString::from_wtf8(path.into_owned()));
+        let (artifacts, transcript) = (path("plannedArtifactsPath").ok_or(bad)?, path("plannedTranscriptPath").ok_or(bad)?);
+        let named = |keys: &[&str], prefix: &[u8]| {
+            keys.iter().all(|key| record.member(key).is_none_or(|_| path(key).is_some_and(|path| self.is_beside(&path, prefix))))
+        };
+        let flags = ["artifactsPayloadDurable", "transcriptPayloadDurable"]
+            .iter()
+            .all(|key| record.member(key).is_none_or(|flag| flag.as_bool() == Some(true)));
+        let removed_attempt = record.member("artifactsRemovedAttempt").is_none_or(|removed| {
+            removed.as_f64().is_some_and(|removed| removed.fract() == 0.0 && removed >= 1.0 && removed <= attempt as f64)
+        });
+        let whole = self.common(&record, CleanupState::Pending, 2.0, attempt)
+            && name.is_none_or(|name| name == attempt)
+            && self.is_beside(&artifacts, QUARANTINE)
+            && self.is_beside(&transcript, QUARANTINE)
+            && artifacts != transcript
+            && plans.are_fresh(&artifacts, &transcript)
+            && named(&["detachedArtifactsPath", "detachedTranscriptPath"], QUARANTINE)
+            && named(&RETAINED_KEYS, RETAINED)
+            && flags
+            && removed_attempt
+            && owner_deleted;
+        if !whole {
+            return Err(bad);
+        }
+        // "If truthy" for the identity (spec 03 §15.3); the tree is judged whenever it is there.
+        if let Some(identity) = record.member("expectedArtifactsIdentity").filter(|identity| identity.truthy()) {
+            if !is_artifact_identity(identity) {
+                return Err(bad);
+            }
+            let is_number = |key: &&str| identity.str_member(key).is_some_and(|text| bigint(&text) != BigInt::SyntaxError);
+            if !["dev", "ino", "mtimeNs"].iter().all(|key| is_number(key)) {
+                return Ok(false);
+            }
+        }
+        let known = plans.knows(path("detachedArtifactsPath").as_ref(), path("detachedTranscriptPath").as_ref());
+        if !record.member("expectedArtifactsTree").is_none_or(is_tree) || (attempt > 1 && !known) {
+            return Err(bad);
+        }
+        plans.add(&artifacts, &transcript);
+        history.push(Pending { attempt, planned_artifacts: artifacts, planned_transcript: transcript, record });
+        Ok(true)
+    }
+
+    /// Whether gjc's own next record would pass behind these: its planned paths are new, and what it says is detached was planned.
+    pub fn takes(&self, history: &[Pending], planned: (&JsString, &JsString), detached: (Option<&JsString>, Option<&JsString>)) -> bool {
+        let mut plans = Plans::default();
+        for pending in history {
+            plans.add(&pending.planned_artifacts, &pending.planned_transcript);
+        }
+        let beside = |path: Option<&JsString>| path.is_none_or(|path| self.is_beside(path, QUARANTINE));
+        plans.are_fresh(planned.0, planned.1)
+            && beside(detached.0)
+            && beside(detached.1)
+            && (history.is_empty() || plans.knows(detached.0, detached.1))
+    }
+
+    /// Whether a path lies beside the transcript under a name that begins so.
+    pub fn is_beside(&self, path: &JsString, prefix: &[u8]) -> bool {
+        is_sibling(path.as_bytes(), self.target.directory(), prefix)
     }
 
     /// The fields that every cleanup record shares. canonicalPath and mtimeMs of the target are not compared.
@@ -459,51 +546,48 @@ impl History<'_> {
             && record.member("target").is_some_and(|target| self.is_target(target))
     }
 
+    /// The recorded target is this one. Its numbers are compared as text.
     fn is_target(&self, target: &Value) -> bool {
-        // Compared as texts: ` 7 ` is a number of the target, and not what a record of it says.
-        let same = |identity: &Value, key: &str, number: &BigInt| spells(identity, key, number);
         is_text(target, "path", self.target.path.as_bytes())
             && is_text(target, "sessionId", self.target.session_id.as_bytes())
             && is_text(target, "cwd", self.target.cwd.as_bytes())
             && target.member("identity").is_some_and(|identity| {
-                same(identity, "dev", &self.target.dev)
-                    && same(identity, "ino", &self.target.ino)
+                spells(identity, "dev", &self.target.dev)
+                    && spells(identity, "ino", &self.target.ino)
                     && equals(identity, "size", self.target.size)
-                    && same(identity, "mtimeNs", &self.target.mtime_ns)
+                    && spells(identity, "mtimeNs", &self.target.mtime_ns)
                     && is_text(identity, "sha256", self.target.sha256.as_bytes())
             })
     }
 
     /// Judges an `artifacts_removed` record of this attempt (spec 02 §9.5). Not valid = it does not count; an error =
-    /// `durability_failed`. `live_root_holds` answers for a retained root that still exists: same dev and ino, no payload.
+    /// `durability_failed`. `live` answers what stands at the path of a retained root now.
     pub fn artifacts_removed(
         &self,
         record: &Value,
-        pending: &Pending,
-        live_root_holds: &dyn Fn(&JsString, &Value) -> bool,
+        attempt: u64,
+        live: &dyn Fn(&JsString, &Value) -> LiveRoot,
     ) -> Result<bool, ReplayError> {
         let canonical = record
             .member("target")
             .and_then(|target| target.member("identity"))
             .is_some_and(|identity| is_text(identity, "canonicalPath", self.target.canonical_path.as_bytes()));
-        if !self.common(record, CleanupState::ArtifactsRemoved, 2.0, pending.attempt) || !canonical {
+        if !self.common(record, CleanupState::ArtifactsRemoved, 2.0, attempt) || !canonical {
             return Ok(false);
         }
         let Some(root) = record.member("retainedArtifactsRoot") else { return Ok(true) };
-        // Where the record itself says that the root is: detached, or else under the plan.
-        let expected = match (record.str_member("detachedArtifactsPath"), record.str_member("plannedArtifactsPath")) {
-            (Some(detached), _) => Some(detached.into_owned()),
-            (None, Some(planned)) => Some([&*planned, b".removing"].concat()),
-            (None, None) => None,
-        };
-        let path = root.str_member("path").map(|path| JsString::from_wtf8(path.into_owned()));
-        let in_place = path.as_ref().is_some_and(|path| !path.as_bytes().is_empty() && Some(path.as_bytes()) == expected.as_deref());
+        let text = |value: &Value, key: &str| value.str_member(key).map(std::borrow::Cow::into_owned);
+        let removing = || text(record, "plannedArtifactsPath").map(|planned| [planned.as_slice(), b".removing"].concat());
+        let place = text(record, "detachedArtifactsPath").or_else(removing);
+        let path = text(root, "path").filter(|path| place.as_ref() == Some(path)).map(JsString::from_wtf8);
         let durable = record.member("artifactsPayloadDurable").and_then(View::as_bool) == Some(true);
-        let identified = root.member("identity").is_some_and(is_artifact_identity);
+        let identity = root.member("identity").filter(|identity| is_artifact_identity(identity));
         let empty = root.member("tree").is_some_and(is_payload_free);
-        match path {
-            Some(path) if in_place && durable && identified && empty && live_root_holds(&path, root) => Ok(true),
-            _ => Err(ReplayError::Durability),
+        let (Some(path), Some(identity), true, true) = (path, identity, durable, empty) else { return Err(ReplayError::Durability) };
+        match live(&path, identity) {
+            LiveRoot::Holds => Ok(true),
+            LiveRoot::Differs => Err(ReplayError::Durability),
+            LiveRoot::Untold => Ok(false),
         }
     }
 
@@ -528,82 +612,43 @@ impl History<'_> {
     }
 }
 
-/// A replay of pending records under way, given one after the other.
-struct Replaying<'h> {
-    history: &'h History<'h>,
-    passed: Vec<Pending>,
-    /// What earlier records planned. A history may have 50,000 records: paths are looked up, not searched.
-    planned: HashSet<JsString>,
+/// What stands where an `artifacts_removed` record retained the artifact root.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LiveRoot {
+    /// Nothing, or the recorded directory, and it holds no payload.
+    Holds,
+    /// Something else.
+    Differs,
+    /// It cannot be compared; the record does not count then.
+    Untold,
 }
 
-impl Replaying<'_> {
-    /// Judges the next record in gjc's order: owner members, everything about the deletion, the expected artifacts, and what was
-    /// detached. `name` is the attempt of its file name, where that counts. False: a number is none that `BigInt` reads; like a
-    /// syntax error of JSON it ends the replay with the answer "none" (spec 03 §15.3).
-    fn take(&mut self, record: Value, name: Option<u64>) -> Result<bool, ReplayError> {
-        let bad = ReplayError::Durability;
-        let expected = self.passed.len() as u64 + 1;
-        let owners = Difference::TombstoneOwners.in_effect(self.history.release);
-        if owners && is_owned(&record, OWNER_TRANSCRIPT_DELETED.as_bytes()) {
-            return Err(ReplayError::OwnerScope);
-        }
-        if name.is_some_and(|name| name != expected) || !self.is_plan(&record, expected, owners) {
-            return Err(bad);
-        }
-        if let Some(identity) = record.member("expectedArtifactsIdentity").filter(|identity| identity.truthy()) {
-            if !is_artifact_identity(identity) {
-                return Err(bad);
-            }
-            let reads = |key| identity.str_member(key).is_some_and(|text| bigint(&text) != BigInt::SyntaxError);
-            if !["dev", "ino", "mtimeNs"].into_iter().all(reads) {
-                return Ok(false);
-            }
-        }
-        if record.member("expectedArtifactsTree").is_some_and(|tree| !is_tree(tree)) {
-            return Err(bad);
-        }
-        let planned = |key| record.str_member(key).map(|path| JsString::from_wtf8(path.into_owned()));
-        let known = |path: &[u8]| self.planned.contains(path);
-        let artifacts = planned("detachedArtifactsPath")
-            .is_none_or(|path| known(path.as_bytes()) || path.as_bytes().strip_suffix(b".removing").is_some_and(known));
-        let transcript = planned("detachedTranscriptPath").is_none_or(|path| known(path.as_bytes()));
-        if expected > 1 && !(artifacts && transcript) {
-            return Err(bad);
-        }
-        let (artifacts, transcript) = (planned("plannedArtifactsPath").ok_or(bad)?, planned("plannedTranscriptPath").ok_or(bad)?);
-        self.planned.extend([artifacts.clone(), transcript.clone()]);
-        self.passed.push(Pending { attempt: expected, planned_artifacts: artifacts, planned_transcript: transcript, record });
-        Ok(true)
-    }
+/// The names that a deletion gives to what it detaches begin so.
+pub const QUARANTINE: &[u8] = b".gjc-delete-";
+/// The names under which the native code may leave something begin so.
+pub const RETAINED: &[u8] = b".gjc-";
 
-    /// What a record says of the deletion itself: whose it is, what is planned and detached, and what is done.
-    fn is_plan(&self, record: &Value, attempt: u64, owners: bool) -> bool {
-        let directory = self.history.target.directory();
-        let beside = |key: &str, prefix: &[u8]| record.str_member(key).is_some_and(|path| is_sibling(&path, directory, prefix));
-        let absent_or = |key: &str, holds: bool| record.member(key).is_none() || holds;
-        let fresh =
-            |key: &str| beside(key, b".gjc-delete-") && record.str_member(key).is_some_and(|path| !self.planned.contains::<[u8]>(&path));
-        let is_true = |key: &str| record.member(key).and_then(View::as_bool) == Some(true);
-        let removed = record
-            .member("artifactsRemovedAttempt")
-            .and_then(View::as_f64)
-            .is_some_and(|removed| removed.fract() == 0.0 && removed >= 1.0 && removed <= attempt as f64);
-        self.history.common(record, CleanupState::Pending, 2.0, attempt)
-            && fresh("plannedArtifactsPath")
-            && fresh("plannedTranscriptPath")
-            && record.str_member("plannedArtifactsPath") != record.str_member("plannedTranscriptPath")
-            && ["detachedArtifactsPath", "detachedTranscriptPath"].iter().all(|key| absent_or(key, beside(key, b".gjc-delete-")))
-            && RETAINED_KEYS.iter().all(|key| absent_or(key, beside(key, b".gjc-")))
-            && ["artifactsPayloadDurable", "transcriptPayloadDurable"].iter().all(|key| absent_or(key, is_true(key)))
-            && absent_or("artifactsRemovedAttempt", removed)
-            && (!owners
-                || absent_or(OWNER_TRANSCRIPT_DELETED, is_true(OWNER_TRANSCRIPT_DELETED) && self.history.target.owner_evidence.is_some()))
+/// The paths, of both kinds, that earlier records of a history planned. A history may have 50,000 records: they are looked
+/// up, not searched.
+#[derive(Default)]
+struct Plans(HashSet<JsString>);
+
+impl Plans {
+    fn add(&mut self, artifacts: &JsString, transcript: &JsString) {
+        self.0.extend([artifacts.clone(), transcript.clone()]);
+    }
+    fn are_fresh(&self, artifacts: &JsString, transcript: &JsString) -> bool {
+        !self.0.contains(artifacts) && !self.0.contains(transcript)
+    }
+    /// What is detached was planned; a directory also with `.removing` behind the planned path.
+    fn knows(&self, artifacts: Option<&JsString>, transcript: Option<&JsString>) -> bool {
+        let removing = |path: &JsString| path.as_bytes().strip_suffix(b".removing").is_some_and(|planned| self.0.contains(planned));
+        artifacts.is_none_or(|path| self.0.contains(path) || removing(path)) && transcript.is_none_or(|path| self.0.contains(path))
     }
 }
 
-const OWNER_TRANSCRIPT_DELETED: &str = "taskArtifactOwnerTranscriptDeleted";
-
-const RETAINED_KEYS: [&str; 6] = [
+/// The paths under which the native code may have left something, artifacts first.
+pub const RETAINED_KEYS: [&str; 6] = [
     "retainedArtifactsSuccessorPath",
     "retainedArtifactsPlaceholderPath",
     "retainedArtifactsUnknownPath",
@@ -612,29 +657,25 @@ const RETAINED_KEYS: [&str; 6] = [
     "retainedTranscriptUnknownPath",
 ];
 
-/// The identity of an artifact directory as records hold it: four texts, and a number for the size.
+/// The identity of an artifact directory is whole: its numbers are texts, only the size is a number.
 fn is_artifact_identity(identity: &Value) -> bool {
-    let texts = ["dev", "ino", "mtimeNs", "sha256"].iter().all(|key| identity.str_member(key).is_some());
-    texts && identity.member("size").is_some_and(|size| size.kind() == Kind::Number)
+    identity.is_record()
+        && ["dev", "ino", "mtimeNs", "sha256"].iter().all(|key| identity.str_member(key).is_some())
+        && identity.member("size").is_some_and(|size| size.kind() == Kind::Number)
 }
 
-/// A tree whose files are all scrubbed.
+/// A tree whose files are all empty.
 pub fn is_payload_free(tree: &Value) -> bool {
-    let empty = data_encoding::HEXLOWER.encode(&EMPTY_SHA256);
-    let scrubbed = |entry: &Value| is_text(entry, "size", b"0") && is_text(entry, "sha256", empty.as_bytes());
-    let entries = || tree.member("entries").into_iter().flat_map(View::items);
-    is_tree(tree) && entries().all(|entry| entry.member("kind").is_some_and(|kind| kind.is_str("directory")) || scrubbed(entry))
+    let digest = data_encoding::HEXLOWER.encode(&EMPTY_SHA256);
+    is_tree(tree)
+        && tree.member("entries").into_iter().flat_map(View::items).all(|entry| {
+            is_text(entry, "kind", b"directory") || (is_text(entry, "size", b"0") && is_text(entry, "sha256", digest.as_bytes()))
+        })
 }
 
-/// True when `path` is `directory` + `/` + a name with this prefix; slashes at the end are left out, as by `path.dirname` and
-/// `path.basename`.
+/// True when `path` lies directly in `directory` and its name has this prefix; slashes at its end do not count.
 pub fn is_sibling(path: &[u8], directory: &[u8], prefix: &[u8]) -> bool {
-    let end = path.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
-    path.get(..end)
-        .unwrap_or_default()
-        .strip_prefix(directory)
-        .and_then(|rest| rest.strip_prefix(b"/"))
-        .is_some_and(|name| name.starts_with(prefix) && !name.contains(&b'/'))
+    posix::dirname(path) == directory && posix::basename(path).starts_with(prefix)
 }
 
 /// The cleanup replay budget (spec 03 §14.2), exact. One for each replay of a (tombstone, target) pair.
@@ -788,17 +829,26 @@ mod tests {
         assert_eq!(read(&with(&crate::agent::owner_evidence::example("s1"))), Ok(()));
         assert_eq!(read(&with(&crate::agent::owner_evidence::example("another"))), Err(NotATombstone::OwnerScope));
         assert_eq!(read(&with("null")), Err(NotATombstone::OwnerScope));
-        let example = crate::agent::owner_evidence::example("s1");
-        for (from, to) in [("\"v2\"", "\"x\""), ("\"mtimeNs\":", "\"m\":"), ("\"dev\":\"65024\"", "\"dev\":\"x\"")] {
-            let edited = with(&example).replacen(from, to, 1);
-            assert_ne!(edited, with(&example), "{from}");
-            assert_eq!(read(&edited), Err(NotATombstone::OwnerScope), "{from}: what is else no tombstone has owner claims");
-        }
-        assert_eq!(read(&with("null").replace("\"dev\":\"65024\"", "\"dev\":\"x\"")), Err(NotATombstone::OwnerScope));
-        let behind = text().replace("\"targets\":[", "\"targets\":[{},{\"target\":{\"targets\":[{\"taskArtifactOwnerX\":1}]}},");
-        assert_eq!(read(&behind), Err(NotATombstone::OwnerScope), "behind a bad target, and further in");
-        assert_eq!(read(&behind.replace("taskArtifactOwnerX", "x")), Err(NotATombstone::Skipped));
         assert!(resumes(&with("null")).is_ok());
+        // No tombstone for another reason: an owner member anywhere in it is told before that reason.
+        let evidence = crate::agent::owner_evidence::example("s1");
+        for (from, to) in [
+            ("\"v2\"", "\"elsewhere\""),
+            ("\"cwd\":\"/srv/pi\",", ""),
+            ("\"dev\":\"65024\"", "\"dev\":\"x\""),
+            ("\"retired\"", "\"other\""),
+        ] {
+            let spoilt = |text: String| text.replace(from, to);
+            assert_ne!(spoilt(text()), text());
+            assert_eq!(read(&spoilt(with(&evidence))), Err(NotATombstone::OwnerScope), "{from}");
+            assert_ne!(read(&spoilt(text())), Err(NotATombstone::OwnerScope), "{from}");
+            assert_ne!(resumes(&spoilt(with(&evidence))), Err(NotATombstone::OwnerScope), "{from}");
+        }
+        let malformed = with("{}").replace("\"dev\":\"65024\"", "\"dev\":\"x\"");
+        assert_eq!(read(&malformed), Err(NotATombstone::OwnerScope));
+        let nested = r#"{"targets":[{"target":{"targets":[{"taskArtifactOwnerX":1}]}}]}"#;
+        assert_eq!(read(nested), Err(NotATombstone::OwnerScope));
+        assert_eq!(read(&nested.replace("Owner", "Other")), Err(NotATombstone::Skipped));
         assert!(resumes(&text().replace("\"state\"", "\"taskArtifactOwnerX\":1,\"state\"")).is_ok());
     }
     #[test]
@@ -835,53 +885,39 @@ mod tests {
             r#"{{"schemaVersion":2,"state":"cleanup_pending","scope":"{SCOPE}","tombstone":"/t.json","attempt":{attempt},"target":{{"path":"{PATH}","sessionId":"s1","cwd":"/srv/pi","identity":{identity}}},"plannedArtifactsPath":"/s/v2/.gjc-delete-{op}-artifacts-{attempt}","plannedTranscriptPath":"/s/v2/.gjc-delete-{op}-transcript-{attempt}"}}"#
         )
     }
-    fn replay(release: Release, records: &[(Option<u64>, String)]) -> Result<usize, ReplayError> {
+    /// How many records pass; none when there is no history to gjc. A text that is no JSON stands for a record that cannot be read.
+    fn replay(release: Release, records: &[(Option<u64>, String)]) -> Result<Option<usize>, ReplayError> {
         let target = target();
         let history = History { scope: SCOPE, tombstone_path: b"/t.json", target: &target, release };
         let records = records.iter().map(|(name, text)| (*name, text)).collect();
         history.replay(records, |text| Ok(Value::parse(text.as_bytes()))).map(|replay| match replay {
-            Replay::None => 0,
-            Replay::Pending(all) => all.len(),
+            Replay::Unread => None,
+            Replay::Pending(all) => Some(all.len()),
         })
     }
 
     #[test]
     fn a_contiguous_history_replays_in_any_order() {
         let records = [(Some(3), pending(3)), (Some(1), pending(1)), (Some(2), pending(2))];
-        assert_eq!(replay(Release::V0_15, &records), Ok(3));
-        assert_eq!(replay(Release::V0_17, &records), Ok(3));
+        assert_eq!(replay(Release::V0_15, &records), Ok(Some(3)));
+        assert_eq!(replay(Release::V0_17, &records), Ok(Some(3)));
+        assert_eq!(replay(Release::V0_17, &[]), Ok(Some(0)));
     }
     #[test]
     fn a_gap_fails() {
         let records = [(Some(1), pending(1)), (Some(3), pending(3))];
         assert_eq!(replay(Release::V0_15, &records), Err(ReplayError::Durability));
     }
-    /// The first pending record with expected artifacts.
-    fn expecting(artifacts: &str) -> String {
-        pending(1).replace("\"plannedArtifactsPath\"", &format!("\"expectedArtifactsIdentity\":{artifacts},\"plannedArtifactsPath\""))
+    fn with(member: &str) -> String {
+        pending(1).replace("\"plannedArtifactsPath\"", &format!("{member},\"plannedArtifactsPath\""))
     }
-    const ODD: &str = r#"{"dev":"x","ino":"1","size":1,"mtimeNs":"1","sha256":""}"#;
+    fn expecting(identity: &str) -> String {
+        with(&format!("\"expectedArtifactsIdentity\":{identity}"))
+    }
+    const NO_NUMBER: &str = r#"{"dev":"x","ino":"1","size":1,"mtimeNs":"1","sha256":""}"#;
 
     #[test]
-    fn a_number_that_bigint_refuses_reads_as_no_history() {
-        for release in Release::ALL {
-            assert_eq!(replay(release, &[(Some(1), expecting(ODD))]), Ok(0));
-            assert_eq!(replay(release, &[(Some(1), expecting(&ODD.replace("\"x\"", "\" 0x7 \"")))]), Ok(1));
-        }
-    }
-    #[test]
-    fn what_is_judged_before_the_expected_artifacts_is_told_first() {
-        let told = |text: String| replay(Release::V0_17, &[(Some(1), text)]);
-        assert_eq!(told(expecting(ODD).replace("cleanup_pending", "other")), Err(ReplayError::Durability));
-        assert_eq!(told(expecting(ODD).replace("\"attempt\"", "\"taskArtifactOwnerX\":1,\"attempt\"")), Err(ReplayError::OwnerScope));
-        assert_eq!(told(expecting(&ODD.replace(",\"sha256\":\"\"", ""))), Err(ReplayError::Durability));
-        assert_eq!(told(expecting(&ODD.replace("\"size\":1", "\"size\":\"1\""))), Err(ReplayError::Durability));
-        let tree = |text: String| text.replace("\"attempt\"", "\"expectedArtifactsTree\":{},\"attempt\"");
-        assert_eq!(told(tree(expecting(ODD))), Ok(0), "the tree is judged behind it");
-        assert_eq!(told(tree(pending(1))), Err(ReplayError::Durability));
-    }
-    #[test]
-    fn the_numbers_of_the_target_are_compared_as_texts() {
+    fn the_targets_numbers_are_compared_as_text() {
         for ino in ["seven", " 7 ", "0x7", "007"] {
             let text = pending(1).replace("\"ino\":\"7\"", &format!("\"ino\":\"{ino}\""));
             assert_ne!(text, pending(1));
@@ -891,31 +927,70 @@ mod tests {
         }
     }
     #[test]
-    fn newest_judges_names_first_and_then_one_record_after_the_other() {
-        let broken = pending(1).replace("cleanup_pending", "other");
-        let then_no_json = [(Some(2), "{".to_owned()), (Some(1), broken)];
-        assert_eq!(replay(Release::V0_17, &then_no_json), Err(ReplayError::Durability));
-        assert_eq!(replay(Release::V0_15, &then_no_json), Ok(0), "all are read before one is judged");
-        let odd_name = [(Some(1), "{".to_owned()), (None, pending(3))];
+    fn an_expected_number_that_bigint_refuses_reads_as_no_history() {
+        for release in Release::ALL {
+            assert_eq!(replay(release, &[(Some(1), expecting(NO_NUMBER))]), Ok(None));
+            assert_eq!(replay(release, &[(Some(1), expecting(&NO_NUMBER.replace('x', " 0x7 ")))]), Ok(Some(1)));
+        }
+    }
+    #[test]
+    fn a_number_that_bigint_refuses_hides_only_what_is_judged_after_it() {
+        let newest = |text: String| replay(Release::V0_17, &[(Some(1), text)]);
+        let bad = expecting(NO_NUMBER);
+        assert_eq!(newest(bad.replace("cleanup_pending", "artifacts_removed")), Err(ReplayError::Durability));
+        assert_eq!(newest(bad.replace("\"size\":1,", "\"size\":\"1\",")), Err(ReplayError::Durability));
+        assert_eq!(newest(bad.replace(",\"sha256\":\"\"", "")), Err(ReplayError::Durability));
+        assert_eq!(newest(bad.replace("\"attempt\"", "\"taskArtifactOwnerX\":1,\"attempt\"")), Err(ReplayError::OwnerScope));
+        assert_eq!(newest(bad.replace("\"plannedArtifactsPath\"", "\"expectedArtifactsTree\":{},\"plannedArtifactsPath\"")), Ok(None));
+        // The owner rule comes before the shape, and a wrong owner mark is part of the shape.
+        let marked = with("\"taskArtifactOwnerTranscriptDeleted\":true,\"taskArtifactOwnerX\":1");
+        assert_eq!(newest(marked), Err(ReplayError::OwnerScope));
+    }
+    #[test]
+    fn newest_judges_one_record_after_the_other_and_the_names_first() {
+        let broken = pending(1).replace("cleanup_pending", "artifacts_removed");
+        let cut = [(Some(1), broken), (Some(2), "{".to_owned())];
+        assert_eq!(replay(Release::V0_17, &cut), Err(ReplayError::Durability));
+        assert_eq!(replay(Release::V0_15, &cut), Ok(None));
+        let odd_name = [(Some(1), "{".to_owned()), (None, pending(2))];
         assert_eq!(replay(Release::V0_17, &odd_name), Err(ReplayError::Durability));
-        assert_eq!(replay(Release::V0_15, &odd_name), Ok(0));
-        let sound_then_no_json = [(Some(10), "{".to_owned()), (Some(1), pending(1)), (Some(2), pending(2))];
-        assert_eq!(replay(Release::V0_17, &sound_then_no_json), Ok(0));
+        assert_eq!(replay(Release::V0_15, &odd_name), Ok(None));
+        assert_eq!(replay(Release::V0_17, &[(Some(2), "{".to_owned()), (Some(1), pending(1))]), Ok(None));
     }
     #[test]
     fn newest_goes_by_the_file_name_and_old_by_the_record() {
-        let records = [(Some(7), pending(1))];
-        assert_eq!(replay(Release::V0_15, &records), Ok(1));
-        assert_eq!(replay(Release::V0_17, &records), Err(ReplayError::Durability));
-        let records = [(None, pending(1))];
-        assert_eq!(replay(Release::V0_15, &records), Ok(1));
-        assert_eq!(replay(Release::V0_17, &records), Err(ReplayError::Durability));
+        for name in [Some(7), None] {
+            let records = [(name, pending(1))];
+            assert_eq!(replay(Release::V0_15, &records), Ok(Some(1)));
+            assert_eq!(replay(Release::V0_17, &records), Err(ReplayError::Durability));
+        }
     }
     #[test]
     fn an_array_is_skipped_by_old_and_fails_in_newest() {
         let records = [(Some(1), "[]".to_owned())];
-        assert_eq!(replay(Release::V0_15, &records), Ok(0));
+        assert_eq!(replay(Release::V0_15, &records), Ok(Some(0)));
         assert_eq!(replay(Release::V0_17, &records), Err(ReplayError::Durability));
+    }
+    #[test]
+    fn slashes_at_the_end_of_a_planned_path_do_not_count() {
+        let slash = pending(1).replace("-artifacts-1\"", "-artifacts-1/\"");
+        assert_ne!(slash, pending(1));
+        assert_eq!(replay(Release::V0_17, &[(Some(1), slash)]), Ok(Some(1)));
+        let doubled = pending(1).replace("/s/v2/.gjc-delete", "/s/v2//.gjc-delete");
+        assert_eq!(replay(Release::V0_17, &[(Some(1), doubled)]), Err(ReplayError::Durability));
+    }
+    #[test]
+    fn what_is_detached_may_be_any_path_that_was_planned() {
+        let op = identity().operation();
+        let second = |member: &str, path: &str| {
+            let member = format!("\"{member}\":\"/s/v2/.gjc-delete-{op}-{path}\",\"plannedArtifactsPath\"");
+            replay(Release::V0_17, &[(Some(1), pending(1)), (Some(2), pending(2).replace("\"plannedArtifactsPath\"", &member))])
+        };
+        assert_eq!(second("detachedTranscriptPath", "artifacts-1"), Ok(Some(2)));
+        assert_eq!(second("detachedArtifactsPath", "transcript-1"), Ok(Some(2)));
+        assert_eq!(second("detachedArtifactsPath", "transcript-1.removing"), Ok(Some(2)));
+        assert_eq!(second("detachedTranscriptPath", "transcript-1.removing"), Err(ReplayError::Durability));
+        assert_eq!(second("detachedTranscriptPath", "transcript-2"), Err(ReplayError::Durability));
     }
     #[test]
     fn immutable_fields_planned_paths_and_flags() {
@@ -943,18 +1018,13 @@ mod tests {
             &format!("\"detachedTranscriptPath\":\"/s/v2/.gjc-delete-{op}-transcript-9\",\"plannedArtifactsPath\""),
         );
         assert_eq!(replay(Release::V0_15, &[(Some(1), pending(1)), (Some(2), detached.clone())]), Err(ReplayError::Durability));
-        for planned in ["transcript-1", "artifacts-1"] {
-            let planned = detached.replace("transcript-9", planned);
-            assert_eq!(replay(Release::V0_15, &[(Some(1), pending(1)), (Some(2), planned)]), Ok(2), "any earlier plan");
-        }
-        let slash = pending(1).replace("-artifacts-1\"", "-artifacts-1/\"");
-        assert_eq!(replay(Release::V0_15, &[(Some(1), slash)]), Ok(1));
+        let planned = detached.replace("transcript-9", "transcript-1");
+        assert_eq!(replay(Release::V0_15, &[(Some(1), pending(1)), (Some(2), planned)]), Ok(Some(2)));
     }
     #[test]
     fn owner_members_of_a_pending_record() {
-        let with = |member: &str| pending(1).replace("\"plannedArtifactsPath\"", &format!("{member},\"plannedArtifactsPath\""));
         let other = with("\"taskArtifactOwnerX\":1");
-        assert_eq!(replay(Release::V0_15, &[(Some(1), other.clone())]), Ok(1));
+        assert_eq!(replay(Release::V0_15, &[(Some(1), other.clone())]), Ok(Some(1)));
         assert_eq!(replay(Release::V0_17, &[(Some(1), other)]), Err(ReplayError::OwnerScope));
         let deleted = with("\"taskArtifactOwnerTranscriptDeleted\":true");
         assert_eq!(replay(Release::V0_17, &[(Some(1), deleted)]), Err(ReplayError::Durability));
@@ -978,11 +1048,8 @@ mod tests {
     fn artifacts_removed_with_a_retained_root() {
         let target = target();
         let history = History { scope: SCOPE, tombstone_path: b"/t.json", target: &target, release: Release::V0_15 };
-        let Ok(Replay::Pending(all)) = history.replay(vec![(Some(1), value(&pending(1)))], |value| Ok(Some(value))) else {
-            panic!("replays")
-        };
         let plain = pending(1).replace("cleanup_pending", "artifacts_removed").replace("not compared", PATH);
-        let judge = |text: &str| history.artifacts_removed(&value(text), &all[0], &|_, _| true);
+        let judge = |text: &str| history.artifacts_removed(&value(text), 1, &|_, _| LiveRoot::Holds);
         assert_eq!(judge(&plain), Ok(true));
         assert_eq!(judge(&pending(1)), Ok(false));
         let op = identity().operation();
@@ -993,21 +1060,29 @@ mod tests {
         assert_eq!(judge(&retained), Err(ReplayError::Durability));
         let durable = retained.replace("\"plannedArtifactsPath\"", "\"artifactsPayloadDurable\":true,\"plannedArtifactsPath\"");
         assert_eq!(judge(&durable), Ok(true));
-        assert_eq!(history.artifacts_removed(&value(&durable), &all[0], &|_, _| false), Err(ReplayError::Durability));
-        let refused = |from: &str, to: &str| {
-            assert!(durable.contains(from), "{from}");
-            judge(&durable.replacen(from, to, 1)) == Err(ReplayError::Durability)
+        for (live, verdict) in [(LiveRoot::Differs, Err(ReplayError::Durability)), (LiveRoot::Untold, Ok(false))] {
+            assert_eq!(history.artifacts_removed(&value(&durable), 1, &|_, _| live), verdict);
+        }
+        // A string `detachedArtifactsPath` says where it must be; the planned path then does not.
+        let elsewhere =
+            durable.replace("\"plannedArtifactsPath\"", "\"detachedArtifactsPath\":\"/s/v2/.gjc-delete-o\",\"plannedArtifactsPath\"");
+        assert_eq!(judge(&elsewhere), Err(ReplayError::Durability));
+        for (from, to) in [("\"size\":40", "\"size\":\"40\""), ("\"identity\":{\"dev\":\"1\"", "\"identity\":{\"dev\":1")] {
+            assert_ne!(durable.replace(from, to), durable);
+            assert_eq!(judge(&durable.replace(from, to)), Err(ReplayError::Durability), "{to}");
+        }
+    }
+    #[test]
+    fn an_empty_file_without_the_digest_of_nothing_is_payload() {
+        let tree = |file: &str| {
+            let root = r#"{"relativePath":"","kind":"directory","dev":"1","ino":"2","size":"40","mtimeNs":"0","ctimeNs":"0"}"#;
+            let file = format!(r#"{{"relativePath":"f","kind":"file","dev":"1","ino":"3","mtimeNs":"0","ctimeNs":"0",{file}}}"#);
+            is_payload_free(&value(&format!(r#"{{"rootDev":"1","rootIno":"2","entries":[{root},{file}]}}"#)))
         };
-        assert!(refused("\"size\":40", "\"size\":\"40\""), "no identity of a directory");
-        let elsewhere = format!("\"detachedArtifactsPath\":\"/s/v2/.gjc-delete-{op}-x\",\"artifactsPayloadDurable\"");
-        assert!(refused("\"artifactsPayloadDurable\"", &elsewhere), "what was detached lies where it says");
-        let file = |sha256: &str| {
-            let file = r#"{"relativePath":"f","kind":"file","dev":"1","ino":"3","size":"0","mtimeNs":"0","ctimeNs":"0""#;
-            format!("\"entries\":[{file}{sha256}}},")
-        };
-        assert!(refused("\"entries\":[", &file("")), "an empty file is scrubbed when its digest says so");
-        let scrubbed = format!(",\"sha256\":\"{}\"", data_encoding::HEXLOWER.encode(&EMPTY_SHA256));
-        assert_eq!(judge(&durable.replacen("\"entries\":[", &file(&scrubbed), 1)), Ok(true));
+        let digest = data_encoding::HEXLOWER.encode(&EMPTY_SHA256);
+        assert!(tree(&format!(r#""size":"0","sha256":"{digest}""#)));
+        assert!(!tree(r#""size":"0""#));
+        assert!(!tree(&format!(r#""size":"00","sha256":"{digest}""#)));
     }
 
     fn spend(entries: u64, receipts: &[(u64, u64)]) -> Result<ReplayBudget, ReplayError> {

@@ -438,10 +438,10 @@ impl Inspected<'_, '_> {
                 let (Some(record), Some(plan)) = (parse(&captured.bytes), plan) else {
                     return Err("managed_gc_protocol_tombstone_artifacts_invalid".into());
                 };
-                let live = |root: &JsString, recorded: &Value| {
-                    artifacts::retained_root_holds(world.fs, Path::new(&*root.as_js().to_string_lossy()), recorded)
+                let live = |root: &JsString, identity: &Value| {
+                    artifacts::retained_root(world.fs, Path::new(&*root.as_js().to_string_lossy()), identity)
                 };
-                match history.artifacts_removed(&record, plan, &live) {
+                match history.artifacts_removed(&record, plan.attempt, &live) {
                     Ok(true) => Ok(()),
                     Ok(false) => Err("managed_gc_protocol_tombstone_artifacts_invalid".into()),
                     Err(error) => Err(thrown(error).into()),

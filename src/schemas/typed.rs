@@ -317,9 +317,9 @@ pub(super) fn cleanup_record(record: &Value) -> Verdict {
     let whole =
         |number: &&Value| number.as_f64().is_some_and(|number| number.fract() == 0.0 && (1.0..=9_007_199_254_740_991.0).contains(&number));
     let later = |key: &str| record.member(key).filter(whole).is_some_and(|number| number.as_f64() != Some(1.0));
-    let known = match history.replay(vec![(Some(1), record.clone())], |record| Ok(Some(record))) {
+    let known = match history.replay(vec![(Some(1), record)], |record| Ok(Some(record.clone()))) {
         Ok(tombstone::Replay::Pending(_)) => return Ok(()),
-        Ok(tombstone::Replay::None) => "number",
+        Ok(tombstone::Replay::Unread) => "number",
         Err(_) if later("attempt") || later("artifactsRemovedAttempt") => "attempt",
         Err(_) if record.member("expectedArtifactsTree").is_some_and(|tree| !is_tree(tree)) => "tree",
         Err(_) if !has_cleanup_paths(record, target.directory()) => "paths",
@@ -334,18 +334,13 @@ fn artifacts_removed(record: &Value, history: &History<'_>) -> Verdict {
     let path = root.and_then(|root| text(root, "path")).unwrap_or_default();
     let attempt = record.member("attempt").and_then(View::as_f64).unwrap_or_default();
     let whole = attempt.fract() == 0.0 && (1.0..=9_007_199_254_740_991.0).contains(&attempt);
-    let pending = tombstone::Pending {
-        attempt: if whole { attempt as u64 } else { 1 },
-        planned_artifacts: JsString::default(),
-        planned_transcript: JsString::default(),
-        record: Value::Null,
-    };
+    let attempt = if whole { attempt as u64 } else { 1 };
     let planned = text(record, "plannedArtifactsPath").map(|planned| [planned.as_bytes(), b".removing"].concat());
     let in_place = match text(record, "detachedArtifactsPath") {
         Some(detached) => detached == path,
         None => planned.is_some_and(|planned| planned == path.as_bytes()),
     };
-    match history.artifacts_removed(record, &pending, &|_, _| true) {
+    match history.artifacts_removed(record, attempt, &|_, _| tombstone::LiveRoot::Holds) {
         Ok(true) => Ok(()),
         Err(_) if root.and_then(|root| root.member("tree")).is_some_and(|tree| !is_tree(tree)) => Err("tree"),
         Err(_) if !in_place => Err("paths"),

@@ -495,22 +495,22 @@ fn cleanup_replay(input: &Value) -> Answer {
     let target = &tombstone.targets[0];
     let operation = path.rsplit('/').next().and_then(|name| name.strip_suffix(".json")).unwrap_or_default();
     let mut budget = ReplayBudget::default();
-    let mut records = Vec::new();
     let files = files(input);
     for _ in &files {
         budget.entry().map_err(|error| error.to_string())?;
     }
-    for (name, bytes) in &files {
-        let Some(attempt) = tombstone::pending_attempt(name.as_bytes(), operation, &target.operation()) else { continue };
-        records.push((attempt, bytes));
-    }
+    let names = files.iter();
+    let records = names
+        .filter_map(|(name, bytes)| Some((tombstone::pending_attempt(name.as_bytes(), operation, &target.operation())?, bytes)))
+        .collect();
     let history = Cleanups { scope: &scope, tombstone_path: path.as_bytes(), target, release: Release::V0_17 };
-    let read = |bytes: &Vec<u8>| {
+    let replayed = history.replay(records, |bytes| {
         budget.receipt(bytes.len() as u64)?;
         Ok(Value::parse(&text::utf8_lossy(bytes)))
-    };
-    match history.replay(records, read).map_err(|error| error.to_string())? {
-        Replay::None => Ok(accepted([("value", Value::Null)])),
+    });
+    match replayed.map_err(|error| error.to_string())? {
+        Replay::Unread => Ok(accepted([("value", Value::Null)])),
+        Replay::Pending(all) if all.is_empty() => Ok(accepted([("value", Value::Null)])),
         Replay::Pending(all) => {
             let record = &all.last().expect("a history is not empty").record;
             let shown = [

@@ -232,7 +232,7 @@ fn refusal(refused: &Refused, with_stage: bool) -> Value {
 }
 
 /// The expectation with its placeholders replaced.
-fn expanded(tree: &Tree, value: &Value) -> Value {
+pub fn expanded(tree: &Tree, value: &Value) -> Value {
     match value {
         Value::String(text) => Value::String(tree.expand(text)),
         Value::Array(items) => Value::Array(items.iter().map(|item| expanded(tree, item)).collect()),
@@ -243,7 +243,7 @@ fn expanded(tree: &Tree, value: &Value) -> Value {
 
 /// Every field that the expectation names must be the same; lists are multisets. With all of an answer expected, an
 /// `opened` or `resolved` where an error is expected shows in `kind`.
-fn compare(want: &Value, got: &Value, only_set: bool) -> Result<(), String> {
+pub fn compare(want: &Value, got: &Value, only_set: bool) -> Result<(), String> {
     for (key, value) in want.as_object().expect("an answer is an object") {
         if matches!(key.as_str(), "changed" | "message") {
             continue;

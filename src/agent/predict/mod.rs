@@ -5,6 +5,7 @@
 //! Concurrent writers are not foreseen: an answer is for the tree as it stands.
 
 mod delete;
+mod deletion;
 pub mod migrate;
 mod open;
 mod picker;
@@ -18,7 +19,7 @@ pub use picker::{
     PROJECT_DIRECTORIES, PROJECT_FILES, Picked, ProjectTranscripts, Shown, Skipped, picker, project_transcripts, shown, shown_from,
 };
 pub use prepare::{ReceiptStanding, judge_receipt, prepare, reconcile};
-pub use resume::{Cleanup, PendingTarget, Resumption, cleanup_history, is_within_sessions, lock_blocks, pending_targets};
+pub use resume::{Cleanup, PendingTarget, cleanup_history, is_within_sessions, lock_blocks, pending_targets};
 
 use super::binding;
 use super::security::{self, Need};

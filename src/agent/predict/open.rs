@@ -54,7 +54,7 @@ pub fn open(world: &World<'_>, scope: &Scope, candidate: &Candidate, policy: Pol
         return Err(Refused::new("legacy_migration_disabled", "migration of legacy sessions is disabled").at(&candidate.path));
     }
     consent(world, candidate)?;
-    let deleted = prepared(world, scope, candidate)?;
+    let deleted = prepared(world, scope, Some(&candidate.session_id))?;
     if deleted.contains(&candidate.path) {
         let why = "an unfinished tombstone names this transcript: preparing deletes it first";
         return Err(Refused::new("source_changed", why).at(&candidate.path));
@@ -78,9 +78,8 @@ pub(super) fn consent(world: &World<'_>, candidate: &Candidate) -> Result<(), Re
 }
 
 /// The asynchronous prepare as opening and deleting see it: codes mapped by spec 02 §10.2.
-pub(super) fn prepared(world: &World<'_>, scope: &Scope, candidate: &Candidate) -> Result<Vec<PathBuf>, Refused> {
-    let session: &JsString = &candidate.session_id;
-    prepare::asynchronous(world, scope, Some(session)).map_err(|mut refused| {
+pub(super) fn prepared(world: &World<'_>, scope: &Scope, session: Option<&JsString>) -> Result<Vec<PathBuf>, Refused> {
+    prepare::asynchronous(world, scope, session).map_err(|mut refused| {
         const KEPT: [&str; 8] = [
             "binding_conflict",
             "binding_invalid",

@@ -56,8 +56,9 @@ pub fn reconcile(world: &World<'_>, cwd: &Path) -> Result<Scope, Refused> {
     Ok(scope)
 }
 
-/// The asynchronous prepare of a resolved scope. `session` is the session that is being opened or deleted: failures of
-/// other sessions' tombstones are only logged then. Answers the transcripts that resuming deletes on its way.
+/// The asynchronous prepare of a resolved scope. `session` is the session that is being opened: failures of other sessions'
+/// tombstones are only logged then. Answers the transcripts that resuming deletes on
+/// its way.
 pub(super) fn asynchronous(
     world: &World<'_>,
     scope: &Scope,
@@ -73,21 +74,10 @@ pub(super) fn asynchronous(
         owned_directory(world, directory).map_err(|detail| stop("binding_invalid", directory, detail))?;
     }
     retirement_capacity(world, scope)?;
-    let mut deleted = Vec::new();
-    for outcome in resume::resume_all(world, scope)? {
-        match outcome.result {
-            Ok(path) => deleted.extend(path),
-            // Only the session being opened matters to whoever opens it (02a.10).
-            Err(_) if session.is_some_and(|session| *session != outcome.session_id) => {}
-            Err(refused) => {
-                return Err(refused.classified(Stage::Prepare, None)).map_err(|mut refused: Refused| {
-                    refused.classification = Some(refused.code);
-                    refused
-                });
-            }
-        }
-    }
-    Ok(deleted)
+    resume::resume_all(world, scope, session).map_err(|refused| {
+        let code = refused.code;
+        refused.classified(Stage::Prepare, Some(code))
+    })
 }
 
 /// A scope whose retirement receipts are above a quota cannot be prepared (spec 03 §14.1, §16; spec 05). What shows in the

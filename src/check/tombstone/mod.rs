@@ -169,7 +169,7 @@ fn cleanup_value(site: &Site<'_>, path: &Path, object: &Object, state: CleanupSt
                 return no_object(site, path, "it is no object", sink);
             }
             Record::NotJson if is_no_record(state, false) => return no_object(site, path, "it is not JSON", sink),
-            Record::Json(value) if has_integers(&value) => return Some(value),
+            Record::Json(value) if state != CleanupState::Pending || has_integers(&value) => return Some(value),
             Record::Json(_) => "a recorded number is no integer".to_owned(),
             Record::NotJson => "it is not JSON".to_owned(),
             Record::TooLarge(size) => {
@@ -192,7 +192,7 @@ fn cleanup_value(site: &Site<'_>, path: &Path, object: &Object, state: CleanupSt
     None
 }
 
-/// The numbers of the expected artifacts, which gjc turns into big integers.
+/// The numbers of the expected artifact directory are such that gjc can turn into big integers.
 fn has_integers(value: &Value) -> bool {
     use crate::agent::record::{BigInt, bigint};
     let identity = value.member("expectedArtifactsIdentity");
@@ -215,9 +215,12 @@ impl Owners<'_> {
             return true;
         }
         let pending = of.records.iter().filter(|record| record.state == CleanupState::Pending);
-        let pending = pending.map(|record| (Some(record.attempt), record.value.clone())).collect();
+        let pending = pending.map(|record| (Some(record.attempt), &record.value)).collect();
         // A history that breaks a rule is told as that.
-        let Ok(Replay::Pending(pending)) = history.replay(pending, |record| Ok(Some(record))) else { return false };
+        let Ok(Replay::Pending(pending)) = history.replay(pending, |record| Ok(Some(record.clone()))) else { return false };
+        if pending.is_empty() {
+            return false;
+        }
         let site = self.site;
         let directory = &self.scope.directory.path;
         let (recorded, sessions) = (site.recorded(directory), site.recorded(directory.parent().unwrap_or(directory)));
@@ -283,10 +286,10 @@ fn one_history(owners: &Owners<'_>, tombstones: &Listing, history: &History<'_>,
     let spent = if Difference::ReplayBudget.in_effect(site.release) { spent } else { Ok(()) };
     // A record that cannot be read was reported; what the rest would give is then not asked.
     if let Some(first) = first.filter(|_| !of.unreadable) {
-        let pending = of_state(CleanupState::Pending).map(|record| (Some(record.attempt), record.value.clone())).collect();
-        match spent.and_then(|()| history.replay(pending, |record| Ok(Some(record)))) {
+        let pending = of_state(CleanupState::Pending).map(|record| (Some(record.attempt), &record.value)).collect();
+        match spent.and_then(|()| history.replay(pending, |record| Ok(Some(record.clone())))) {
             Ok(Replay::Pending(all)) => replayed = all,
-            Ok(Replay::None) => {}
+            Ok(Replay::Unread) => {}
             Err(ReplayError::Durability) => {
                 let message = "The pending history breaks a rule of 02 §9.4: gjc answers `durability_failed`.".to_owned();
                 sink.push(at(site, tombstones, first, &codes::MANAGED_GC_PROTOCOL_TOMBSTONE_HISTORY_INVALID, message));
@@ -307,8 +310,8 @@ fn one_history(owners: &Owners<'_>, tombstones: &Listing, history: &History<'_>,
         // Without a plan to compare with nothing more can be said than that there is none.
         let holds = match plan {
             Some(plan) => history
-                .artifacts_removed(&record.value, plan, &|root, recorded| {
-                    artifacts::retained_root_holds(site.fs, &site.here(Path::new(&*root.as_js().to_string_lossy())), recorded)
+                .artifacts_removed(&record.value, plan.attempt, &|root, identity| {
+                    artifacts::retained_root(site.fs, &site.here(Path::new(&*root.as_js().to_string_lossy())), identity)
                 })
                 .unwrap_or(false),
             None => replayed.is_empty() && first.is_some(),

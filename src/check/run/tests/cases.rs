@@ -350,9 +350,13 @@ fn a_history_that_is_finished_and_one_change_of_it() {
     assert!(found.contains(&"managed_gc_protocol_tombstone_history_invalid".to_owned()), "a gap: {found:?}");
     let state = |text: String| text.replace("\"artifacts_removed\"", "\"x\"");
     assert_eq!(with(1, &as_is, &state), ["managed_gc_protocol_tombstone_artifacts_invalid"]);
-    let integer = |text: String| text.replacen("\"dev\":\"", "\"dev\":\"x", 1);
+    let expected = r#""expectedArtifactsIdentity":{"dev":"x","ino":"1","size":1,"mtimeNs":"1","sha256":""},"plannedArtifactsPath""#;
+    let integer = |text: String| text.replace("\"plannedArtifactsPath\"", expected);
     let found = with(1, &integer, &as_is);
     assert!(found.contains(&"cleanup_receipt_unreadable".to_owned()), "{found:?}");
+    let target = |text: String| text.replacen("\"dev\":\"", "\"dev\":\"x", 1);
+    let found = with(1, &target, &as_is);
+    assert!(found.contains(&"managed_gc_protocol_tombstone_history_invalid".to_owned()), "{found:?}");
 }
 
 #[test]

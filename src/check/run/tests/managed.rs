@@ -752,7 +752,10 @@ fn cleanup_records_that_break_a_rule() {
     assert_eq!(with(CleanupState::Pending, 2, &as_is), [pending, "managed_gc_protocol_tombstone_history_invalid"], "a gap");
     let plan = |text: String| text.replace(".gjc-delete-", ".other-");
     assert_eq!(with(CleanupState::Pending, 1, &plan), [pending, "managed_gc_protocol_tombstone_history_invalid"]);
-    let integer = |text: String| text.replacen("\"dev\":\"", "\"dev\":\"x", 1);
+    let target = |text: String| text.replacen("\"dev\":\"", "\"dev\":\"x", 1);
+    assert_eq!(with(CleanupState::Pending, 1, &target), [pending, "managed_gc_protocol_tombstone_history_invalid"]);
+    let expected = r#""expectedArtifactsIdentity":{"dev":"x","ino":"1","size":1,"mtimeNs":"1","sha256":""},"plannedArtifactsPath""#;
+    let integer = |text: String| text.replace("\"plannedArtifactsPath\"", expected);
     assert_eq!(with(CleanupState::Pending, 1, &integer), [pending, "cleanup_receipt_unreadable"]);
     let owner = |text: String| text.replace("\"state\"", "\"taskArtifactOwnerX\":1,\"state\"");
     assert_eq!(with(CleanupState::Pending, 1, &owner), [pending, "task_artifact_owner_legacy_scope_unsupported"]);
