@@ -6,7 +6,7 @@
 use super::lock::{self, Held};
 use super::plan::{
     Deciding, Leftover, Plan, Refusal, ScopePlan, SessionPlan, Wanted, Wish, faster, hex, is_migrated, mode_changes, mode_mismatch, ready,
-    text, tree_hash,
+    text, transcript_names, tree_hash,
 };
 use super::proof::{self, Proof};
 use super::store::{NotPublished, Store, close_after};
@@ -24,6 +24,8 @@ use crate::agent::{binding, identity};
 use crate::fsys::{Acl, Errno, NO_ATTRIBUTE, Watched};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -104,7 +106,7 @@ pub fn apply(ground: &Ground<'_>, plan: &Plan, made: Made, secure_modes: bool, p
     for scope in &plan.scopes {
         let outcome = if scope.writes() { Writer::new(ground, scope, made, secure_modes) } else { Err(None) };
         match outcome {
-            Ok((writer, found)) => writer.run(scope, &found, &mut applied, proven),
+            Ok(writer) => writer.run(scope, &mut applied, proven),
             Err(refused) => leave(scope, refused, &mut applied),
         }
     }
@@ -161,16 +163,15 @@ struct Writer<'g> {
     scope: Scope,
     store: Store<'g>,
     made: Made,
+    /// The scope as it was when it was prepared.
+    listing: candidates::Listing,
+    /// Names of transcripts that were in it before.
+    known: BTreeSet<OsString>,
 }
 
 impl<'g> Writer<'g> {
     /// Secures, makes and binds what is missing (spec 02 §4.4), then lists the scope afresh (§6.4 step 1).
-    fn new(
-        ground: &'g Ground<'g>,
-        plan: &ScopePlan,
-        made: Made,
-        secure_modes: bool,
-    ) -> Result<(Self, candidates::Listing), Option<Refused>> {
+    fn new(ground: &'g Ground<'g>, plan: &ScopePlan, made: Made, secure_modes: bool) -> Result<Self, Option<Refused>> {
         let world = ground.now();
         let workspace = Identity { platform: identity::Platform::Posix, canonical_path: plan.workspace.clone() };
         let found = ready(&world, &workspace)?;
@@ -192,17 +193,18 @@ impl<'g> Writer<'g> {
         store.keep();
         prepared?;
         let scope = predict::reconcile(&world, Path::new(&workspace.canonical_path))?;
+        let known = transcript_names(ground.fs, &scope.directory)?;
         let listing = predict::list(&world, &scope).map_err(|error| Refused::new("binding_invalid", error.to_string()))?;
         // A v2 file that cannot be read now may have the id of a session that would be copied.
         if let Some(unread) = listing.invalid.iter().find(|one| one.transient && one.path.parent() == Some(&scope.directory)) {
             return Err(Some(Refused::new("managed_storage_unsupported", unread.detail.clone()).at(&unread.path)));
         }
-        Ok((Writer { ground, scope, store, made }, listing))
+        Ok(Writer { ground, scope, store, made, listing, known })
     }
 
-    fn run(&self, plan: &ScopePlan, listing: &candidates::Listing, applied: &mut Applied, proven: &mut dyn FnMut(&Proof)) {
+    fn run(&self, plan: &ScopePlan, applied: &mut Applied, proven: &mut dyn FnMut(&Proof)) {
         let world = self.ground.now();
-        let mut deciding = Deciding::new(&world, &self.scope, listing);
+        let mut deciding = Deciding::writing(&world, &self.scope, &self.listing, self.known.clone());
         for session in &plan.sessions {
             if !session.is_done() {
                 applied.sessions.push(left_alone(session, session.refused.clone()));
@@ -294,7 +296,7 @@ impl<'g> Writer<'g> {
         Ok(Standing::AsPlanned(Box::new((source, before))))
     }
 
-    fn locked(&self, plan: &SessionPlan, deciding: &Deciding<'_>, held: &mut Held<'_>) -> Result<Ended, Refused> {
+    fn locked(&self, plan: &SessionPlan, deciding: &mut Deciding<'_>, held: &mut Held<'_>) -> Result<Ended, Refused> {
         let fs = self.ground.fs;
         let source_path = PathBuf::from(&plan.source);
         let changed = |why: String| Refused::new("source_changed", why).at(&source_path);
@@ -304,6 +306,7 @@ impl<'g> Writer<'g> {
             Standing::AsPlanned(found) => *found,
         };
         // 1. to 9. are decided again, now that nobody else migrates this session.
+        deciding.look_again()?;
         let mut decided = deciding.decide_one(&source)?;
         if !is_planned(plan, &decided.plan) {
             return Err(changed(plan.drift(&decided.plan)));

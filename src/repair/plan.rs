@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -631,6 +632,8 @@ pub(super) struct Deciding<'a> {
     operations: BTreeMap<String, Standing>,
     /// The lock that the asker holds itself.
     own_lock: Option<PathBuf>,
+    /// Names of the scope that were there when it was listed, and what was looked at since.
+    known: BTreeSet<OsString>,
     /// Detached artifact directories, looked for when the first leftover asks.
     detached: OnceCell<BTreeMap<String, PathBuf>>,
 }
@@ -667,8 +670,29 @@ impl<'a> Deciding<'a> {
             coming: BTreeMap::new(),
             operations: migrated.collect(),
             own_lock: None,
+            known: BTreeSet::new(),
             detached: OnceCell::new(),
         }
+    }
+    /// The same for one who writes: `known` are the names of the scope from before it was listed.
+    pub(super) fn writing(world: &'a World<'a>, scope: &'a Scope, listing: &Listing, known: BTreeSet<OsString>) -> Self {
+        Deciding { known, ..Self::new(world, scope, listing) }
+    }
+    /// Takes note of transcripts that others made since the scope was listed (spec 02 §6.4 steps 1 and 3 list it afresh for each
+    /// session): their session ids are taken.
+    ///
+    /// # Errors
+    /// The scope cannot be listed.
+    pub(super) fn look_again(&mut self) -> Result<(), Refused> {
+        for name in transcript_names(self.world.fs, &self.scope.directory)? {
+            let path = self.scope.directory.join(&name);
+            if self.known.insert(name)
+                && let Some(made) = predict::candidate_at(self.world, self.scope, &path)
+            {
+                self.claimed.entry(made.session_id.to_string()).or_insert(path);
+            }
+        }
+        Ok(())
     }
     /// The asker holds this lock from now on.
     pub(super) fn hold(&mut self, lock: &Path) {
@@ -948,6 +972,12 @@ impl<'a> Deciding<'a> {
         }
         Ok(found)
     }
+}
+
+/// Names of transcripts in a directory.
+pub(super) fn transcript_names(fs: &dyn Fs, directory: &Path) -> Result<BTreeSet<OsString>, Refused> {
+    let entries = fs.list(directory).map_err(|e| failed(&e))?.into_iter();
+    Ok(entries.map(|entry| entry.name).filter(|name| layout::is_transcript_name(name.as_bytes())).collect())
 }
 
 /// Whether a committed receipt of this operation matches the two files as they are now.

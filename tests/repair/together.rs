@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Before every third operation of one repair a second one runs from beginning to end: one of them copies the session, never both.
@@ -106,6 +107,29 @@ fn a_source_that_changes_is_never_copied_half() {
     // `durability_failed` where only the receipt's last matching sees it, as gjc answers there.
     assert_eq!(refused.keys().collect::<Vec<_>>(), ["durability_failed", "source_changed"]);
     assert!(refused["source_changed"] > 100, "{refused:?}");
+}
+
+/// The scope is listed before the first session and looked at again under the lock of each: whoever made a session of the same id
+/// meanwhile keeps it.
+#[test]
+fn a_session_that_appears_meanwhile_is_not_doubled() {
+    let scene = SCENES.iter().find(|scene| scene.name == "two sessions").unwrap();
+    let memory = (scene.build)();
+    let other = PathBuf::from(super::scenes::scope()).join("2026-02-02T00-00-00-000Z_s2.jsonl");
+    let copied = PathBuf::from(super::scenes::scope()).join(clean::name("s1"));
+    let appeared = AtomicBool::new(false);
+    let inject = Inject::changing(&memory, |_| {
+        // The first session is copied, the second one's turn has not come.
+        if memory.content(&copied).is_some() && !appeared.swap(true, Ordering::SeqCst) {
+            memory.file(&other, clean::transcript("s2", "/ws", "").as_bytes());
+        }
+        None
+    });
+    let (_, applied) = run(&inject, NOW, 12);
+    let answers: Vec<Option<&str>> =
+        applied.sessions.iter().map(|session| session.refused.as_ref().map(|refusal| refusal.code.as_str())).collect();
+    assert_eq!(answers, [None, Some("destination_conflict")], "{applied:#?}");
+    assert!(memory.content(PathBuf::from(super::scenes::scope()).join(clean::name("s2"))).is_none());
 }
 
 #[test]
