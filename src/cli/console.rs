@@ -4,8 +4,8 @@ use super::{Environment, Options, Status};
 use crate::agent::locate::Location;
 use crate::agent::walk::show;
 use crate::agent::world::World;
-use crate::fsys::Fs;
 use crate::fsys::host::Liveness;
+use crate::fsys::{Errno, Fs, io_errno};
 use crate::render::style::plain;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -30,12 +30,19 @@ pub enum Failure {
 
 impl Failure {
     /// A read or write that failed, with the path in the words.
-    pub fn at(path: &std::path::Path, error: &io::Error) -> Self {
+    pub fn at(path: &Path, error: &io::Error) -> Self {
+        Self::said(path, io_errno(error), error)
+    }
+    /// The same for an operation of the file system's room.
+    pub fn on(path: &Path, error: &crate::fsys::Error) -> Self {
+        Self::said(path, error.errno, &error.token())
+    }
+    fn said(path: &Path, errno: Errno, otherwise: &dyn std::fmt::Display) -> Self {
         let name = show(path.as_os_str());
-        match error.kind() {
-            io::ErrorKind::NotFound => Failure::Operational(format!("{name}: nothing stands here; check the spelling")),
-            io::ErrorKind::PermissionDenied => Failure::Operational(format!("{name}: it may not be read or written by this user")),
-            _ => Failure::Operational(format!("{name}: {error}")),
+        match errno {
+            Errno::NOENT => Failure::Operational(format!("{name}: nothing stands here; check the spelling")),
+            Errno::ACCESS | Errno::PERM => Failure::Operational(format!("{name}: it may not be read or written by this user")),
+            _ => Failure::Operational(format!("{name}: {otherwise}")),
         }
     }
 }

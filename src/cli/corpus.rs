@@ -5,6 +5,7 @@ use super::{Console, Failure, Status};
 use crate::corpus::adapter::{self, Adapter};
 use crate::corpus::run::{self, Outcome};
 use crate::corpus::{bless, coverage, expected::Expectations, lint, serve};
+use crate::fsys::{Fs, Real};
 use crate::render::corpus as render;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -97,18 +98,19 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     }
 }
 
+/// Refuses a corpus that is not there.
+fn root(place: &Place, console: &Console) -> Result<PathBuf, Failure> {
+    let root = console.environment.current_dir.join(&place.dir);
+    Real.stat(&root).map_err(|error| Failure::on(&place.dir, &error))?;
+    Ok(root)
+}
+
 fn operational(error: impl std::fmt::Display) -> Failure {
     Failure::Operational(error.to_string())
 }
 
-impl Place {
-    fn at(&self, console: &Console) -> PathBuf {
-        console.environment.current_dir.join(&self.dir)
-    }
-}
-
 fn run_cases(args: &Run, console: &mut Console) -> Result<Status, Failure> {
-    let root = args.place.at(console);
+    let root = self::root(&args.place, console)?;
     let expectations = match &args.expected_failures {
         Some(file) => lint::expectations(&console.environment.current_dir.join(file)).map_err(Failure::Usage)?,
         None => Expectations::default(),
@@ -142,7 +144,7 @@ fn status(outcome: &Outcome) -> Status {
 }
 
 fn bless(args: &Bless, console: &mut Console) -> Result<Status, Failure> {
-    let root = args.place.at(console);
+    let root = self::root(&args.place, console)?;
     let changes = bless::proposals(&root).map_err(operational)?;
     if args.yes {
         bless::write(&root, &changes).map_err(operational)?;
@@ -152,7 +154,7 @@ fn bless(args: &Bless, console: &mut Console) -> Result<Status, Failure> {
 }
 
 fn lint(place: &Place, console: &mut Console) -> Result<Status, Failure> {
-    let complaints = lint::lint(&place.at(console)).map_err(operational)?;
+    let complaints = lint::lint(&root(place, console)?).map_err(operational)?;
     for complaint in &complaints {
         writeln!(console.out(), "{}: {}", complaint.path, complaint.message)?;
     }
@@ -163,7 +165,7 @@ fn lint(place: &Place, console: &mut Console) -> Result<Status, Failure> {
 }
 
 fn coverage(place: &Place, console: &mut Console) -> Result<Status, Failure> {
-    let rows = coverage::of(&place.at(console)).map_err(operational)?;
+    let rows = coverage::of(&root(place, console)?).map_err(operational)?;
     let lacking = rows.iter().any(|row| !row.is_covered());
     put(&rows, || render::coverage(&rows), || render::coverage(&rows), console)?;
     Ok(if lacking { Status::FINDINGS } else { Status::CLEAN })

@@ -106,8 +106,8 @@ fn transcripts(base: &Path, path: &Path) -> Result<Named, Failure> {
         return Ok(Named { is_folder: false, files: BTreeMap::from([(String::new(), path.to_owned())]) });
     }
     let failed = |error: &dyn std::fmt::Display| Failure::Operational(format!("{}: {error}", show(path.as_os_str())));
-    let real = Real.realpath(&base.join(path)).map_err(|error| failed(&error))?;
-    let is_folder = Real.stat(&real).map_err(|error| failed(&error))?.kind == Kind::Directory;
+    let real = Real.realpath(&base.join(path)).map_err(|error| Failure::on(path, &error))?;
+    let is_folder = Real.stat(&real).map_err(|error| Failure::on(path, &error))?.kind == Kind::Directory;
     if !is_folder {
         // Known before any work: of a file that cannot be read there is nothing to compare.
         input::open(&real).map(drop).or_else(|error| if input::is_too_large(&error) { Ok(()) } else { Err(failed(&error)) })?;

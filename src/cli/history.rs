@@ -145,8 +145,7 @@ fn own(console: &Console) -> Result<PathBuf, Failure> {
 
 /// The database of what was named, without links.
 fn database(named: &Path, console: &Console) -> Result<PathBuf, Failure> {
-    let named = console.environment.current_dir.join(named);
-    let real = Real.realpath(&named).map_err(|error| Failure::Operational(error.to_string()))?;
+    let real = Real.realpath(&console.environment.current_dir.join(named)).map_err(|error| Failure::on(named, &error))?;
     let is_directory = Real.lstat(&real).is_ok_and(|meta| meta.kind == Kind::Directory);
     Ok(if is_directory { real.join(HISTORY) } else { real })
 }

@@ -9,7 +9,7 @@ use crate::agent::locate::{Part, part_of};
 use crate::agent::predict;
 use crate::agent::walk::show;
 use crate::fsys::host::ThisHost;
-use crate::fsys::{Errno, Fs, Kind, Real};
+use crate::fsys::{Fs, Kind, Real};
 use crate::render::human::Layout;
 use crate::render::{discovery, list};
 use crate::session::discovery::answer::List;
@@ -158,8 +158,7 @@ fn directory(path: &Path, console: &Console) -> Result<PathBuf, Failure> {
     let there = console.environment.current_dir.join(path);
     let name = show(path.as_os_str());
     match Real.stat(&there) {
-        Err(error) if error.errno == Errno::NOENT => Err(Failure::Operational(format!("{name}: nothing stands here; check the spelling"))),
-        Err(error) => Err(Failure::Operational(format!("{name}: {}", error.token()))),
+        Err(error) => Err(Failure::on(path, &error)),
         Ok(meta) if meta.kind != Kind::Directory => {
             Err(Failure::Usage(format!("{name}: this is a {}; `gjc-fsck why` answers about one transcript", meta.kind.noun())))
         }

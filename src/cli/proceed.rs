@@ -55,6 +55,9 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let terminal = named.zip(breadcrumb.as_ref()).map(|((id, from), file)| TerminalName { id, from, file: show(file.as_os_str()) });
     let cwd = world.current_dir.join(args.cwd.as_deref().unwrap_or(&world.current_dir));
     let session_dir = args.session_dir.as_ref().map(|directory| world.current_dir.join(directory));
+    if let Some(directory) = session_dir.as_deref().filter(|directory| !world.fs.present(directory).unwrap_or(true)) {
+        console.note(&format!("{}: there is no such directory, so it holds no session", show(directory.as_os_str())));
+    }
     let destination = session_dir.as_deref().map_or(Destination::Managed, Destination::Explicit);
     let answer = Continue::new(&cwd, terminal, proceed(&world, &cwd, destination, breadcrumb.as_deref(), budget(console)));
     let (layout, options) = (layout(console), options_again(args.agent_dir.as_deref(), console));

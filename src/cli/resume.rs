@@ -3,6 +3,7 @@
 use super::list::{layout, no_agent_directory, options_again, put};
 use super::transcript::budget;
 use super::{Console, Failure, Status};
+use crate::agent::walk::show;
 use crate::fsys::Real;
 use crate::fsys::host::ThisHost;
 use crate::render::discovery;
@@ -61,6 +62,9 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         return Ok(if reply.saved_session.is_some() { Status::CLEAN } else { Status::FINDINGS });
     }
     let session_dir = args.session_dir.as_ref().map(|directory| world.current_dir.join(directory));
+    if let Some(directory) = session_dir.as_deref().filter(|directory| !world.fs.present(directory).unwrap_or(true)) {
+        console.note(&format!("{}: there is no such directory, so it holds no session", show(directory.as_os_str())));
+    }
     let meant = resolve::resolve(&world, &args.session, &cwd, session_dir.as_deref());
     let budget = budget(console);
     // With an explicit directory there is no managed policy, for ids at least; a path of the sessions root is opened through

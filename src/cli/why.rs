@@ -14,6 +14,7 @@ use crate::fsys::host::ThisHost;
 use crate::fsys::{Fs, Kind, Real};
 use crate::render::human::Layout;
 use crate::render::why as render;
+use crate::session::discovery::resolve::is_path_like;
 use indexmap::IndexMap;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -64,8 +65,8 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let homeless = args.agent_dir.is_none() && console.environment.location(&Real).is_err() && Real.lstat(&path).is_ok();
     let inferred = inferred.or_else(|| path.parent().filter(|_| homeless).map(Path::to_owned));
     let world = console.world(&Real, &ThisHost, args.agent_dir.as_deref().or(inferred.as_deref()))?;
-    if !world.fs.present(&world.agent_dir).unwrap_or(true) && !args.session.as_encoded_bytes().contains(&b'/') && Real.lstat(&path).is_err()
-    {
+    let is_id = !is_path_like(&args.session) && Real.lstat(&path).is_err();
+    if is_id && !world.fs.present(&world.agent_dir).unwrap_or(true) {
         return Err(no_agent_directory(&world.agent_dir));
     }
     let mut chain = why(&world, &args.session);

@@ -262,6 +262,7 @@ pub fn closing<T>(outcome: Result<T>, close: impl FnOnce() -> Result<()>) -> Res
     outcome.and_then(|value| closed.map(|()| value))
 }
 
-fn io_errno(error: &std::io::Error) -> Errno {
+/// The number of an error of the standard library; `EINVAL` where it has none.
+pub fn io_errno(error: &std::io::Error) -> Errno {
     error.raw_os_error().map_or(Errno::INVAL, Errno::from_raw_os_error)
 }

@@ -254,3 +254,27 @@ fn without_an_agent_directory_nothing_is_listed_but_a_path_is_opened_all_the_sam
     assert_eq!(status(&output), 0, "{}", err(&output));
     assert!(out(&output).contains("1 session"), "{}", out(&output));
 }
+
+#[test]
+fn what_does_not_exist_is_said_in_the_same_words_by_every_command() {
+    let home = tempfile::tempdir().unwrap();
+    let ask = |args: &[&str]| program().current_dir(home.path()).env("HOME", home.path()).args(args).output().unwrap();
+    for args in [
+        &["tree", "none"][..],
+        &["diff", "none", "none"],
+        &["corpus", "run", "none"],
+        &["corpus", "lint", "none"],
+        &["session", "run", "none"],
+        &["list", "none"],
+        &["history", "search", "x", "--in", "none"],
+        &["migrate", "none"],
+    ] {
+        let output = ask(args);
+        assert_eq!(status(&output), 8, "{args:?}");
+        assert_eq!(err(&output), "gjc-fsck: none: nothing stands here; check the spelling\n", "{args:?}");
+    }
+    for command in [&["resume", "x", "--session-dir", "none"][..], &["continue", "--session-dir", "none"]] {
+        let output = ask(command);
+        assert!(err(&output).contains("there is no such directory"), "{command:?}: {}", err(&output));
+    }
+}
