@@ -3,7 +3,7 @@
 //! evidence, so its grammar lives here, in the first room that needs it.
 
 use crate::agent::record::{NodeKind, Tree, is_closed};
-use crate::json::stringify::{Out, array, object};
+use crate::json::stringify::{Members, Out, array, object};
 use crate::json::view::View;
 use crate::json::{JsStr, JsString, Kind, spelling};
 use sha2::{Digest, Sha256};
@@ -57,6 +57,13 @@ impl Decimal {
             None => Decimal::unsigned(text),
         }
     }
+    /// Writes it as a member.
+    pub fn write<O: Out>(&self, key: &str, members: &mut Members<'_, O>) {
+        match self {
+            Decimal::Small(number) => members.decimal(key, *number),
+            Decimal::Text(text) => members.text(key, &**text),
+        }
+    }
 }
 
 impl From<u64> for Decimal {
@@ -101,8 +108,8 @@ impl Inode {
     /// The record form.
     pub fn write<O: Out>(self, out: &mut O) {
         object(out, |inode| {
-            inode.text("dev", self.dev.to_string());
-            inode.text("ino", self.ino.to_string());
+            inode.decimal("dev", self.dev);
+            inode.decimal("ino", self.ino);
         });
     }
 }
@@ -178,14 +185,14 @@ impl Entry {
         object(out, |entry| {
             entry.text("relativePath", self.relative_path.as_bytes());
             entry.text("kind", self.kind.word());
-            entry.text("dev", self.dev.to_string());
-            entry.text("ino", self.ino.to_string());
-            entry.text("nlink", self.nlink.to_string());
-            entry.text("size", self.size.to_string());
-            entry.text("mtimeNs", self.mtime_ns.to_string());
-            entry.text("ctimeNs", self.ctime_ns.to_string());
-            if let Some(sha256) = self.sha256 {
-                entry.text("sha256", data_encoding::HEXLOWER.encode(&sha256));
+            entry.decimal("dev", self.dev);
+            entry.decimal("ino", self.ino);
+            entry.decimal("nlink", self.nlink);
+            entry.decimal("size", self.size);
+            self.mtime_ns.write("mtimeNs", entry);
+            self.ctime_ns.write("ctimeNs", entry);
+            if let Some(sha256) = &self.sha256 {
+                entry.hex64("sha256", sha256);
             }
         });
     }
@@ -286,8 +293,8 @@ impl TreeSnapshot {
     /// The record form.
     pub fn write<O: Out>(&self, out: &mut O) {
         object(out, |tree| {
-            tree.text("rootDev", self.root.dev.to_string());
-            tree.text("rootIno", self.root.ino.to_string());
+            tree.decimal("rootDev", self.root.dev);
+            tree.decimal("rootIno", self.root.ino);
             tree.with("entries", |out| array(out, &self.entries, |out, entry| entry.write(out)));
         });
     }
@@ -298,14 +305,19 @@ pub fn write_locator<O: Out>(locator: &Locator, out: &mut O) {
     object(out, |members| {
         members.number("schemaVersion", 1.0);
         members.text("ownerId", &locator.owner_id);
-        members.text("directoryDev", locator.directory_dev.to_string());
-        members.text("directoryIno", locator.directory_ino.to_string());
+        members.decimal("directoryDev", locator.directory_dev);
+        members.decimal("directoryIno", locator.directory_ino);
     });
 }
 
-/// SHA-256 of a JavaScript string's UTF-8 in lower-case hex; lone surrogates count as U+FFFD.
+/// SHA-256 of a JavaScript string's UTF-8; lone surrogates count as U+FFFD.
+pub fn sha256(text: JsStr<'_>) -> [u8; 32] {
+    Sha256::digest(text.to_string_lossy().as_bytes()).into()
+}
+
+/// The same in lower-case hex.
 pub fn sha256_hex(text: JsStr<'_>) -> String {
-    data_encoding::HEXLOWER.encode(&Sha256::digest(text.to_string_lossy().as_bytes()))
+    data_encoding::HEXLOWER.encode(&sha256(text))
 }
 
 /// The owner id of a session: the hash of its id. None for an empty id (`task_artifact_owner_session_id_invalid`).
@@ -346,8 +358,8 @@ impl Evidence {
     }
     /// Evidence of these parts; none when they do not belong together.
     pub fn new(session_id: JsString, locator: Locator, parent: Inode, tree: TreeSnapshot) -> Option<Evidence> {
-        let whole = owner_id(session_id.as_js()).is_some_and(|id| id == locator.owner_id)
-            && tree.root == Inode { dev: locator.directory_dev, ino: locator.directory_ino };
+        let is_owner = |id: &str| !session_id.as_bytes().is_empty() && spelling::hex64(id.as_bytes()) == Some(sha256(session_id.as_js()));
+        let whole = is_owner(&locator.owner_id) && tree.root == Inode { dev: locator.directory_dev, ino: locator.directory_ino };
         whole.then_some(Evidence { session_id, locator, parent, tree })
     }
     /// The record form.

@@ -76,6 +76,12 @@ impl Listing {
     pub fn get(&self, name: &str) -> Option<&Object> {
         self.objects.binary_search_by(|o| o.bytes().cmp(name.as_bytes())).ok().and_then(|at| self.objects.get(at))
     }
+    /// The objects whose names begin with this: they lie together.
+    pub fn starting_with(&self, prefix: &[u8]) -> &[Object] {
+        let start = self.objects.partition_point(|object| object.bytes() < prefix);
+        let rest = self.objects.get(start..).unwrap_or_default();
+        rest.get(..rest.partition_point(|object| object.bytes().starts_with(prefix))).unwrap_or_default()
+    }
     /// The path of one of its objects.
     pub fn path_of(&self, object: &Object) -> PathBuf {
         self.path.join(&object.name)
@@ -304,6 +310,19 @@ mod tests {
         assert!(scope.tombstones.is_none(), "a link is no part");
         assert!(scope.recovery.is_none() && scope.troubles.is_empty());
         assert_eq!(scope.listings().count(), 4);
+    }
+
+    #[test]
+    fn names_that_begin_alike_lie_together() {
+        let fs = Memory::new();
+        for name in ["a", "b", "b-", "b-1", "b-2", "b.", "c"] {
+            fs.file(format!("/d/{name}"), b"");
+        }
+        let listing = list(&fs, Path::new("/d"), &Limits::default()).unwrap();
+        let starting = |prefix: &str| listing.starting_with(prefix.as_bytes()).iter().map(|o| show(&o.name)).collect::<Vec<_>>();
+        assert_eq!(starting("b-"), ["b-", "b-1", "b-2"]);
+        assert_eq!(starting("d"), Vec::<String>::new());
+        assert_eq!(starting("").len(), 7);
     }
 
     #[test]

@@ -3,14 +3,16 @@
 use super::list::{named, no_agent_directory};
 use super::options::Format;
 use super::{Console, Failure, Status};
-use crate::agent::locate::Part;
+use crate::agent::layout::is_transcript_name;
+use crate::agent::locate::{Part, part_of};
 use crate::finding::Difference;
 use crate::fsys::host::ThisHost;
-use crate::fsys::{Fs, Real};
+use crate::fsys::{Fs, Kind, Real};
 use crate::gc::inspector::{Answer, inspect};
-use crate::gc::survey::{Around, Survey, survey};
+use crate::gc::survey::{Around, Survey, one, survey, token};
 use crate::render::human::Layout;
 use crate::render::journals;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `gc`.
@@ -19,7 +21,7 @@ use std::path::{Path, PathBuf};
 Exit status: 0 when gjc would read every journal and its inspector accepts, 4 when one of them refuses, 2 when a journal is beyond a capacity, \
 8 when receipts cannot be read.")]
 pub struct Args {
-    /// Agent directory or scope (default: the user's agent directory)
+    /// Agent directory, scope, or transcript, which may be gone (default: the user's agent directory)
     #[arg(value_name = "PATH")]
     pub path: Option<PathBuf>,
 }
@@ -32,7 +34,10 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     if !Difference::Retirement.in_effect(console.options.gjc) {
         return Err(Failure::Usage("gjc 0.15 keeps no retirement journals; ask for --gjc 0.17".into()));
     }
-    let part = args.path.as_deref().map(|path| named(path, console)).transpose()?;
+    let path = args.path.as_deref();
+    let transcript = path.and_then(|path| transcript(path, console));
+    let scope = transcript.as_ref().map(|(scope, _)| scope.as_path());
+    let part = scope.or(path).map(|path| named(path, console)).transpose()?;
     let agent = match &part {
         Some(Part::Agent(agent) | Part::Directory { agent, .. }) => Some(agent.as_path()),
         None => None,
@@ -61,13 +66,19 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         bar.set_position(read);
     };
     let around = Around { recorded: &recorded, here: &here, is_copy: assumed.is_some(), told: &told };
-    let surveyed = survey(&Real, &directory, &around);
+    let only = matches!(part, Some(Part::Directory { .. })).then_some(directory.as_path());
+    // Before the journals are collected: the inspector lists the same directories, and needs that memory only meanwhile.
+    let inspection = assumed.is_none().then(|| inspect(&world, only));
+    let surveyed = match &transcript {
+        Some((_, name)) => one(&Real, &directory, name, &around).map_err(|fault| {
+            let name = directory.join(name);
+            Failure::Operational(format!("{}: {}", name.display(), token(&fault)))
+        }),
+        None => survey(&Real, &directory, &around).map_err(|error| Failure::Operational(error.to_string())),
+    };
     bar.finish_and_clear();
-    let mut survey = surveyed.map_err(|error| Failure::Operational(error.to_string()))?;
-    if assumed.is_none() {
-        let only = matches!(part, Some(Part::Directory { .. })).then_some(directory.as_path());
-        survey.inspection = Some(inspect(&world, only));
-    }
+    let mut survey = surveyed?;
+    survey.inspection = inspection;
     let layout = Layout { colour: console.colour(), width: console.environment.width, quiet: console.options.quiet };
     let format = console.options.format;
     let out = console.out();
@@ -80,6 +91,19 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         }
     }
     Ok(status(&survey))
+}
+
+/// Scope and name of a transcript that is named by its path; none when the path is none of one in a scope. Whether it still
+/// stands there does not matter: its receipts may outlive it.
+fn transcript(path: &Path, console: &Console) -> Option<(PathBuf, OsString)> {
+    let path = console.environment.current_dir.join(path);
+    let name = path.file_name().filter(|name| is_transcript_name(name.as_encoded_bytes()))?;
+    match part_of(&Real, path.parent()?)? {
+        Part::Directory { directory, .. } if !Real.stat(&path).is_ok_and(|meta| meta.kind == Kind::Directory) => {
+            Some((directory, name.to_owned()))
+        }
+        Part::Directory { .. } | Part::Agent(_) => None,
+    }
 }
 
 /// What gjc would not read, by kind.

@@ -160,6 +160,10 @@ impl<'a> Watched<'a> {
             }
         }
     }
+    /// Gives the descriptor back of a file that is not read: there is nothing to look at again.
+    pub fn close(self) {
+        let _: Result<()> = self.file.close();
+    }
     /// Turns an error of reading into one that names the file.
     pub fn read_error(&self, error: &std::io::Error) -> Error {
         Error { op: "read", path: self.path.clone(), errno: io_errno(error) }

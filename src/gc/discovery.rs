@@ -19,7 +19,7 @@ use crate::agent::{binding, binding::Binding};
 use crate::fsys::{self, Kind, Meta};
 use crate::json::Tape;
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use sha2::{Digest, Sha256};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -74,21 +74,32 @@ const NO_AUTHORITY: Fault = Fault::Rule(Refusal::ScopeAuthorityMismatch);
 /// # Errors
 /// The first defect.
 pub fn discover(world: &World<'_>) -> Result<Vec<Found>, Fault> {
+    let mut found = Vec::new();
+    each(world, &mut |one| found.push(one))?;
+    found.sort_by(|a, b| a.target.transcript_path.as_bytes().cmp(b.target.transcript_path.as_bytes()));
+    Ok(found)
+}
+
+/// The same one by one, in order of scopes and keys: there may be more than are to be kept. What was given counts only when
+/// the end is reached.
+///
+/// # Errors
+/// The first defect.
+pub fn each(world: &World<'_>, take: &mut dyn FnMut(Found)) -> Result<(), Fault> {
     let sessions = world.canonical_root(&world.sessions_root);
     for root in [&world.canonical_root(&world.agent_dir), &sessions] {
         security::verify(world.fs, root, Need::Directory, world.uid).map_err(|_| NO_AUTHORITY)?;
     }
-    let mut found = Vec::new();
     let scopes = scopes(world, &sessions)?;
     let mut looked = Vec::with_capacity(scopes.len());
     for (name, meta) in &scopes {
         let path = sessions.join(name);
-        let receipts = scope(world, &path, meta, &mut found)?;
-        looked.push((path, receipts.as_ref().map(seen).unwrap_or_default()));
+        let receipts = scope(world, &path, meta, take)?;
+        looked.push((path, receipts.as_ref().and_then(seen)));
     }
     for (path, before) in &looked {
         let now = receipts(world, path)?;
-        if now.as_ref().map(seen).unwrap_or_default() != *before {
+        if now.as_ref().and_then(seen) != *before {
             return Err(Refusal::ContinuationAuthorityMismatch.into());
         }
     }
@@ -97,8 +108,7 @@ pub fn discover(world: &World<'_>) -> Result<Vec<Found>, Fault> {
     if now.len() != scopes.len() || !scopes.iter().zip(&now).all(same) {
         return Err(NO_AUTHORITY);
     }
-    found.sort_by(|a, b| a.target.transcript_path.as_bytes().cmp(b.target.transcript_path.as_bytes()));
-    Ok(found)
+    Ok(())
 }
 
 /// Everything in the sessions root that is named like a scope, by name.
@@ -110,8 +120,8 @@ fn scopes(world: &World<'_>, sessions: &Path) -> Result<Vec<(OsString, Meta)>, F
     Ok(root.objects.into_iter().filter(is_scope).map(|object| (object.name, object.meta)).collect())
 }
 
-/// Reads one scope; its targets go to `found`. Answers its receipts directory, none when it has none.
-fn scope(world: &World<'_>, path: &Path, meta: &Meta, found: &mut Vec<Found>) -> Result<Option<Listing>, Fault> {
+/// Reads one scope; its targets are given to `take`. Answers its receipts directory, none when it has none.
+fn scope(world: &World<'_>, path: &Path, meta: &Meta, take: &mut dyn FnMut(Found)) -> Result<Option<Listing>, Fault> {
     let name = path.file_name().unwrap_or_default().as_encoded_bytes();
     let binding = match binding::read(world.fs, path) {
         Ok(Some(binding)) if meta.kind == Kind::Directory => binding,
@@ -123,8 +133,8 @@ fn scope(world: &World<'_>, path: &Path, meta: &Meta, found: &mut Vec<Found>) ->
     let is_there = authenticate(world, path, name, &binding)?;
     let Some(receipts) = receipts(world, path)? else { return Ok(None) };
     if is_there {
-        journals(world, path, &binding.identity_digest, &receipts, found)?;
-    } else if !seen(&receipts).is_empty() {
+        journals(world, path, &binding.identity_digest, &receipts, take)?;
+    } else if seen(&receipts).is_some() {
         // Nobody can say whose receipts these are.
         return Err(NO_AUTHORITY);
     }
@@ -162,14 +172,22 @@ fn complete(listing: Listing) -> Result<Listing, Fault> {
     if listing.is_complete() { Ok(listing) } else { Err(Fault::Unread(listing.path)) }
 }
 
-/// The retirement receipts of a listing, as far as a change of them shows.
-fn seen(receipts: &Listing) -> BTreeMap<OsString, (u64, u64, u64, i128)> {
-    let ours = receipts.objects.iter().filter(|object| object.bytes().starts_with(PREFIX.as_bytes()));
-    ours.map(|Object { name, meta }| (name.clone(), (meta.dev, meta.ino, meta.size, meta.mtime_ns))).collect()
+/// A digest of the retirement receipts of a listing, as far as a change of them shows; none when there are none. A digest,
+/// because there may be 50,000 in each of many scopes, and all of them are remembered to the end.
+fn seen(receipts: &Listing) -> Option<[u8; 32]> {
+    let ours = receipts.starting_with(PREFIX.as_bytes());
+    let mut digest = Sha256::new();
+    for Object { name, meta } in ours {
+        digest.update(name.as_encoded_bytes());
+        digest.update([0]);
+        [meta.dev, meta.ino, meta.size].iter().for_each(|number| digest.update(number.to_le_bytes()));
+        digest.update(meta.mtime_ns.to_le_bytes());
+    }
+    (!ours.is_empty()).then(|| digest.finalize().into())
 }
 
 /// The journals of a scope whose workspace is there.
-fn journals(world: &World<'_>, path: &Path, digest: &str, receipts: &Listing, found: &mut Vec<Found>) -> Result<(), Fault> {
+fn journals(world: &World<'_>, path: &Path, digest: &str, receipts: &Listing, take: &mut dyn FnMut(Found)) -> Result<(), Fault> {
     let inventory = Inventory::of(receipts).map_err(Fault::Full)?;
     if !inventory.nobody.is_empty() || inventory.journals.iter().any(|files| files.names.are_outside_grammar()) {
         return Err(Refusal::ContinuationCorrupt.into());
@@ -200,7 +218,7 @@ fn journals(world: &World<'_>, path: &Path, digest: &str, receipts: &Listing, fo
     for sweep in inventory.journals.chunks(SWEEP) {
         let judged: Vec<Result<Found, Fault>> = sweep.par_iter().map_init(Tape::default, one).collect();
         for judged in judged {
-            found.push(judged?);
+            take(judged?);
         }
     }
     Ok(())

@@ -6,17 +6,16 @@
 //!
 //! # What the specification leaves open, and the choice made
 //!
-//! * Where the 50,000 files of all scopes are counted: when a role was listed, before a file of it is judged.
 //! * Whether a name that holds `.jsonl` gets the suffix that names its file: its token names it already, so no.
 //! * A replay that throws is told with its own token, one that finds no history (a record that cannot be read) as
 //!   `…_tombstone_history_invalid`; likewise a retained root that breaks a rule.
-//! * When `…_tree_changed` is said instead of `…_directory_changed` and `…_file_changed`: never here.
+//! * `…_tree_changed` is said of the protocol directory itself, `…_directory_changed` of a role.
 //!
 //! The inspector is given what its caller saw a moment ago, so tokens that say that the input was stale are not predicted. Of a
 //! copy from elsewhere nothing is: its inodes and paths are those of another machine.
 
 use super::budget::MAX_INSPECTED;
-use super::discovery::{self, Found, discover};
+use super::discovery::{self, Found};
 use super::ground::Ground;
 use super::names::Name as ReceiptName;
 use super::{Key, Refusal, Scope, SessionsRoot};
@@ -117,7 +116,7 @@ pub fn inspect(world: &World<'_>, only: Option<&Path>) -> Inspection {
     let inputs: Vec<PathBuf> =
         inputs.into_iter().filter(|scope| !world.fs.present(&scope.join(INTERNAL)).is_ok_and(|there| !there)).collect();
     // Journals that discovery knows; when it failed, that is told already.
-    let journals = first.as_ref().ok().map(|found| found.iter().map(|found| Key::of(found.target.transcript_path.as_js())).collect());
+    let journals = first.as_ref().ok().map(|found| found.iter().map(|known| known.key).collect());
     let mut files = 0;
     let mut answers: Vec<(PathBuf, Result<(), Stop>)> = Vec::new();
     for scope in inputs {
@@ -134,7 +133,7 @@ pub fn inspect(world: &World<'_>, only: Option<&Path>) -> Inspection {
 fn together(
     world: &World<'_>,
     sessions: &Path,
-    first: Result<Vec<Found>, Stop>,
+    first: Result<Vec<Known>, Stop>,
     answers: Vec<(PathBuf, Result<(), Stop>)>,
 ) -> Result<(), Stop> {
     let found = first?;
@@ -145,8 +144,21 @@ fn together(
     if discovered(world, sessions)? == found { Ok(()) } else { Err(Stop::at("managed_gc_protocol_journal_changed", sessions)) }
 }
 
-fn discovered(world: &World<'_>, sessions: &Path) -> Result<Vec<Found>, Stop> {
-    discover(world).map_err(|fault| match (fault.token(), fault) {
+/// What is remembered of a journal that discovery found, to be compared with what it finds at the end.
+#[derive(PartialEq, Eq)]
+struct Known {
+    key: Key,
+    state: super::State,
+    target: [u8; 32],
+}
+
+fn discovered(world: &World<'_>, sessions: &Path) -> Result<Vec<Known>, Stop> {
+    let mut known = Vec::new();
+    let mut take = |Found { target, state }: Found| {
+        known.push(Known { key: Key::of(target.transcript_path.as_js()), state, target: target.digest() });
+    };
+    let ended = discovery::each(world, &mut take);
+    ended.map(|()| known).map_err(|fault| match (fault.token(), fault) {
         (Some(token), _) => Stop::at(token, sessions),
         (None, discovery::Fault::Unread(path)) => Stop::Unknown(path),
         (None, _) => Stop::Unknown(sessions.to_owned()),
@@ -222,16 +234,14 @@ impl Inspected<'_, '_> {
         let mut roles = Vec::with_capacity(PROTOCOL.len());
         for role in PROTOCOL {
             let listing = self.open(&internal.join(role))?;
-            *files += listing.objects.len() as u64;
-            if *files > MAX_INSPECTED {
-                return Err(Stop::at("managed_gc_protocol_entry_limit_exceeded", listing.path));
-            }
-            self.role(role, &listing)?;
+            self.role(role, &listing, files)?;
             roles.push(listing);
         }
-        for before in std::iter::once(&protocol).chain(&roles) {
-            self.unchanged(before)?;
-        }
+        self.unchanged(&protocol).map_err(|stop| match stop {
+            Stop::Refused { message, path } if message == token::DIRECTORY_CHANGED => Stop::at("managed_gc_protocol_tree_changed", path),
+            stop => stop,
+        })?;
+        roles.iter().try_for_each(|role| self.unchanged(role))?;
         if capture(self.world.fs, &self.directory.join(BINDING), Bound::Ceiling(RECORD_CEILING)).ok() != binding {
             return Err(Stop::at("managed_gc_protocol_binding_changed", self.directory.join(BINDING)));
         }
@@ -265,7 +275,7 @@ impl Inspected<'_, '_> {
     }
 
     /// Every file of one role.
-    fn role(&mut self, role: &'static str, listing: &Listing) -> Result<(), Stop> {
+    fn role(&mut self, role: &'static str, listing: &Listing, files: &mut u64) -> Result<(), Stop> {
         let mut objects: Vec<&Object> = listing.objects.iter().collect();
         if objects.iter().any(|object| !object.bytes().is_ascii()) {
             objects
@@ -287,6 +297,10 @@ impl Inspected<'_, '_> {
                 Fault::Token(token) => Stop::at(format!("{token} [{role}/{name}]"), &path),
                 Fault::Unknown => Stop::Unknown(path.clone()),
             })?;
+            *files += 1;
+            if *files > MAX_INSPECTED {
+                return Err(Stop::at("managed_gc_protocol_entry_limit_exceeded", &listing.path));
+            }
         }
         Ok(())
     }
@@ -434,20 +448,23 @@ impl Inspected<'_, '_> {
                 self.read(path, object).map(|_| ())
             }
             (CleanupState::ArtifactsRemoved, Some(captured)) => {
-                let plan = replayed.as_ref().map_err(|error| Fault::from(thrown(*error)))?.iter().find(|plan| plan.attempt == attempt);
-                let (Some(record), Some(plan)) = (parse(&captured.bytes), plan) else {
+                let Some(record) = parse(&captured.bytes) else {
                     return Err("managed_gc_protocol_tombstone_artifacts_invalid".into());
                 };
                 let live = |root: &JsString, identity: &Value| {
                     artifacts::retained_root(world.fs, Path::new(&*root.as_js().to_string_lossy()), identity)
                 };
-                match history.artifacts_removed(&record, plan.attempt, &live) {
+                match history.artifacts_removed(&record, attempt, &live) {
                     Ok(true) => Ok(()),
                     Ok(false) => Err("managed_gc_protocol_tombstone_artifacts_invalid".into()),
                     Err(error) => Err(thrown(error).into()),
                 }
             }
             (CleanupState::Completed, Some(captured)) => {
+                let unknown = |journals: &BTreeSet<Key>| !journals.contains(&Key::of(target.path.as_js()));
+                if target.owner_evidence.is_some() && self.journals.is_some_and(unknown) {
+                    return Err(Refusal::StateMissing.token().into());
+                }
                 let latest = replayed.as_ref().ok().and_then(|replayed| replayed.last());
                 let record = self.object(&captured, TOMBSTONES, object)?;
                 let completed =

@@ -1,9 +1,10 @@
 //! Names of retirement receipts (spec 03 §2, §11.2).
 
 use super::{Refusal, place};
-use crate::agent::owner_evidence::sha256_hex;
+use crate::agent::owner_evidence::sha256;
 use crate::json::spelling::{hex64, is_hex64};
 use crate::json::{JsStr, JsString};
+use std::borrow::Cow;
 
 /// How the name of every retirement receipt begins.
 pub const PREFIX: &str = "gc-retirement-";
@@ -18,24 +19,25 @@ pub struct Key(pub [u8; 32]);
 impl Key {
     /// The key of an absolute transcript path, resolved by text and not on disk.
     pub fn of(transcript: JsStr<'_>) -> Key {
+        if place::is_normal(transcript.as_bytes()) {
+            return Key(sha256(transcript));
+        }
         let resolved = JsString::from_wtf8(place::resolve(transcript.as_bytes()));
-        // A SHA-256 has always this many digits.
-        Key(hex64(sha256_hex(resolved.as_js()).as_bytes()).unwrap_or_default())
+        Key(sha256(resolved.as_js()))
     }
     /// 64 lower-case hexadecimal digits.
     pub fn hex(&self) -> String {
         data_encoding::HEXLOWER.encode(&self.0)
     }
+    /// Bytes of a [`Key::prefix`].
+    pub const PREFIX_LENGTH: usize = PREFIX.len() + 65;
     /// What the names of all receipts of this transcript begin with.
     pub fn prefix(&self) -> String {
         format!("{PREFIX}{}-", self.hex())
     }
     /// The name of a receipt.
     pub fn name(&self, state: State) -> String {
-        match state {
-            State::OwnerPending(attempt) => format!("{}{}-{attempt:08}.json", self.prefix(), state.word()),
-            _ => format!("{}{}.json", self.prefix(), state.word()),
-        }
+        self.prefix() + &state.suffix()
     }
 }
 
@@ -71,6 +73,15 @@ impl State {
             State::ArtifactsRemoved => "artifacts_removed",
             State::OwnerRetired => "owner_retired",
             State::OwnerPending(_) => "owner_pending",
+        }
+    }
+    /// What the name of a receipt ends with, behind what all names of its transcript begin with.
+    pub fn suffix(self) -> Cow<'static, str> {
+        match self {
+            State::Prepared => "prepared.json".into(),
+            State::ArtifactsRemoved => "artifacts_removed.json".into(),
+            State::OwnerRetired => "owner_retired.json".into(),
+            State::OwnerPending(attempt) => format!("{}-{attempt:08}.json", self.word()).into(),
         }
     }
 }
@@ -158,9 +169,13 @@ pub struct Names {
 impl Names {
     /// Collects the names of one transcript's receipts out of a directory, in whatever order: (name, is a regular file).
     pub fn of<N: AsRef<[u8]>>(key: Key, entries: impl IntoIterator<Item = (N, bool)>) -> Names {
+        Names::parsed(key, entries.into_iter().map(|(name, regular)| (Name::parse(name.as_ref()), regular)))
+    }
+    /// The same of names that were read already.
+    pub fn parsed(key: Key, entries: impl IntoIterator<Item = (Name, bool)>) -> Names {
         let mut names = Names::default();
         for (name, regular) in entries {
-            names.add(key, Name::parse(name.as_ref()), regular);
+            names.add(key, name, regular);
         }
         names.states.sort_unstable();
         names
@@ -209,6 +224,7 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::owner_evidence::sha256_hex;
 
     const TRANSCRIPT: &str = "/home/u/.gjc/agent/sessions/v2-ox5grhpntk6cpox2wvz6zsu5rydv5ovfp7jdwmawhifjconsdi4q/2026-02-16T10-20-30-000Z_1f9d2a6b9c0d1234.jsonl";
     const KEY: &str = "ea3e6bea96ce064a382988a65459e55c2234b557c52bff6840da77c0e14ef84c";

@@ -8,7 +8,7 @@ use super::{Identity, OwnerPaths, Target, TreeSnapshot};
 use crate::agent::artifacts::{self, Fault as Unsurveyed};
 use crate::agent::owner_evidence::Inode;
 use crate::fsys::input::READ_CAP;
-use crate::fsys::{Fs, Kind, Sha256Reader, Watched};
+use crate::fsys::{Errno, Fs, Kind, Sha256Reader, Watched};
 use crate::json::text::utf8_lossy;
 use crate::json::{JsString, Value, View};
 use crate::transcript::readers::owner::{self, owner};
@@ -21,10 +21,11 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// [`Fault::Unbound`] when the file cannot be read, moves, or does not tell its owner.
 pub fn transcript(fs: &dyn Fs, path: &Path, target: &Target, elsewhere: impl Fn(&JsString) -> bool) -> Result<Current, Fault> {
-    if !fs.present(path).map_err(|_| Fault::Unbound)? {
-        return Ok(Current::Absent);
-    }
-    let meta = fs.lstat(path).map_err(|_| Fault::Unbound)?;
+    let meta = match fs.lstat(path) {
+        Ok(meta) => meta,
+        Err(error) if matches!(error.errno, Errno::NOENT | Errno::NOTDIR) => return Ok(Current::Absent),
+        Err(_) => return Err(Fault::Unbound),
+    };
     if meta.kind != Kind::File || meta.nlink != 1 {
         return Ok(Current::Irregular);
     }

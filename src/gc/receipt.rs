@@ -8,6 +8,7 @@ use crate::agent::record::{TranscriptIdentity, equals, is_closed, is_text};
 use crate::json::stringify::{self, Length, Out, object};
 use crate::json::view::View;
 use crate::json::{JsString, Node, Tape, Value, scan, spelling, text};
+use sha2::{Digest, Sha256};
 
 /// The identity of a transcript when it was prepared (§5.1). Its link count is always 1.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -51,12 +52,12 @@ impl Identity {
     }
     fn write<O: Out>(&self, out: &mut O) {
         object(out, |identity| {
-            identity.text("dev", self.dev.to_string());
-            identity.text("ino", self.ino.to_string());
+            self.dev.write("dev", identity);
+            self.ino.write("ino", identity);
             identity.text("nlink", "1");
             identity.number("size", self.size as f64);
-            identity.text("mtimeNs", self.mtime_ns.to_string());
-            identity.text("sha256", data_encoding::HEXLOWER.encode(&self.sha256));
+            self.mtime_ns.write("mtimeNs", identity);
+            identity.hex64("sha256", &self.sha256);
         });
     }
 }
@@ -97,6 +98,23 @@ impl Target {
         }
         let identity = value.get("transcriptIdentity").and_then(Identity::read).ok_or(Refusal::ContinuationIdentityInvalid)?;
         Ok(Target { transcript_path, session_id, cwd, identity, locator })
+    }
+}
+
+impl Target {
+    /// A digest of everything that it says, for those who compare very many.
+    pub fn digest(&self) -> [u8; 32] {
+        let Target { transcript_path, session_id, cwd, identity, locator } = self;
+        let mut digest = Sha256::new();
+        for text in [transcript_path, session_id, cwd] {
+            digest.update((text.as_bytes().len() as u64).to_le_bytes());
+            digest.update(text.as_bytes());
+        }
+        // No number holds a NUL.
+        digest.update(format!("{}\0{}\0{}\0{}\0", identity.dev, identity.ino, identity.size, identity.mtime_ns));
+        digest.update(identity.sha256);
+        digest.update(format!("{}\0{}\0{}", locator.owner_id, locator.directory_dev, locator.directory_ino));
+        digest.finalize().into()
     }
 }
 

@@ -6,6 +6,7 @@
 //! opened and closed, and nothing was read from it.
 
 use super::budget::{self, History};
+use super::names::PREFIX;
 use super::{Budget, Journal, Key, Name, Names, Refusal, Scope, State, Subject, Target, journal};
 use crate::agent::budget::Exhausted;
 use crate::agent::walk::{Listing, Object};
@@ -33,7 +34,7 @@ pub struct Files<'l> {
     /// What the names say.
     pub names: Names,
     /// The entries, sorted by name.
-    pub objects: Vec<&'l Object>,
+    pub objects: &'l [Object],
 }
 
 impl<'l> Inventory<'l> {
@@ -42,20 +43,22 @@ impl<'l> Inventory<'l> {
     /// # Errors
     /// More than 50,000 entries: nothing is judged then (§14.1).
     pub fn of(receipts: &'l Listing) -> Result<Inventory<'l>, Exhausted> {
-        let named = |object: &&Object| !matches!(Name::parse(object.bytes()), Name::Foreign);
+        // The names of a listing are sorted: those that begin alike lie together, all of these and the ones of each transcript.
+        let starting = receipts.starting_with(PREFIX.as_bytes());
         let mut entries = budget::scope_entries();
-        entries.charge(receipts.objects.iter().filter(named).count() as u64)?;
+        entries.charge(starting.len() as u64)?;
         let mut inventory = Inventory { entries, journals: Vec::new(), nobody: Vec::new() };
-        let key = |object: &Object| Name::parse(object.bytes()).key();
-        // The names of one transcript begin alike, so a sorted listing has them together.
-        let all: Vec<&Object> = receipts.objects.iter().filter(named).collect();
-        for group in all.chunk_by(|a, b| key(a) == key(b)) {
-            match group.first().and_then(|object| key(object)) {
+        let names: Vec<Name> = starting.iter().map(|object| Name::parse(object.bytes())).collect();
+        let mut rest = starting;
+        for names in names.chunk_by(|a, b| a.key() == b.key()) {
+            let (objects, behind) = rest.split_at(names.len());
+            rest = behind;
+            match names.first().and_then(|name| name.key()) {
                 Some(key) => {
-                    let names = Names::of(key, group.iter().map(|object| (object.bytes(), object.meta.kind == Kind::File)));
-                    inventory.journals.push(Files { key, names, objects: group.to_vec() });
+                    let entries = names.iter().zip(objects).map(|(name, object)| (*name, object.meta.kind == Kind::File));
+                    inventory.journals.push(Files { key, names: Names::parsed(key, entries), objects });
                 }
-                None => inventory.nobody.extend(group),
+                None => inventory.nobody.extend(objects),
             }
         }
         Ok(inventory)
@@ -63,12 +66,9 @@ impl<'l> Inventory<'l> {
 }
 
 impl<'l> Files<'l> {
-    /// The files of one transcript; none when no name begins with its key. Looked up: the names of a directory are sorted.
+    /// The files of one transcript; none when no name begins with its key.
     pub fn of(receipts: &'l Listing, key: Key) -> Option<Files<'l>> {
-        let prefix = key.prefix();
-        let start = receipts.objects.partition_point(|object| object.bytes() < prefix.as_bytes());
-        let ours = receipts.objects.get(start..).unwrap_or_default().iter();
-        let objects: Vec<&Object> = ours.take_while(|object| object.bytes().starts_with(prefix.as_bytes())).collect();
+        let objects = receipts.starting_with(key.prefix().as_bytes());
         let names = Names::of(key, objects.iter().map(|object| (object.bytes(), object.meta.kind == Kind::File)));
         (!objects.is_empty()).then_some(Files { key, names, objects })
     }
@@ -81,10 +81,11 @@ impl Files<'_> {
     }
     /// The file of a state.
     pub fn file(&self, state: State) -> Option<&Object> {
-        // Looked up, not searched: a journal may have 50,000 files, and each is asked for.
-        let name = self.key.name(state);
-        let at = self.objects.binary_search_by(|object| object.bytes().cmp(name.as_bytes())).ok()?;
-        self.objects.get(at).copied()
+        // Looked up, not searched: a journal may have 50,000 files, and each is asked for. All of them begin alike.
+        let suffix = state.suffix();
+        let behind = |object: &Object| object.bytes().get(Key::PREFIX_LENGTH..).unwrap_or_default().cmp(suffix.as_bytes());
+        let at = self.objects.binary_search_by(behind).ok()?;
+        self.objects.get(at)
     }
 }
 
@@ -184,10 +185,12 @@ fn receipt(source: Source<'_>, object: &Object, history: &mut History) -> Result
     };
     let mut watched = watched.map_err(Fault::Unread)?;
     let meta = watched.meta();
-    if meta.nlink != 1 {
-        return Err(Fault::Unread(fsys::Refusal::Links(meta.nlink)));
+    let admitted =
+        if meta.nlink == 1 { history.admit(meta.size).map_err(Fault::Full) } else { Err(Fault::Unread(fsys::Refusal::Links(meta.nlink))) };
+    if let Err(fault) = admitted {
+        watched.close();
+        return Err(fault);
     }
-    history.admit(meta.size).map_err(Fault::Full)?;
     // One byte more than the descriptor promised is growth, which the second look shows.
     let promised = usize::try_from(meta.size).unwrap_or(usize::MAX - 1);
     let mut bytes = vec![0; promised + 1];

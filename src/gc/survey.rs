@@ -4,15 +4,16 @@
 use super::budget::{MAX_ENTRIES, MAX_RECEIPT_BYTES};
 use super::ground::{Ground, Held};
 use super::inspector::Inspection;
+use super::lookup;
 use super::owners::{self, Owners};
 use super::stored::{Fault, Files, Inventory, Refused, Source};
-use super::{Budget, Evidence, Journal, Name, Progress, Refusal, Scope, SessionsRoot, State, Why};
+use super::{Budget, Evidence, Journal, Key, Progress, Refusal, Scope, SessionsRoot, State, Why};
 use crate::agent::binding;
 use crate::agent::identity::is_digest;
 use crate::agent::layout::{INTERNAL, RECEIPTS, SessionsName, sessions_name};
 use crate::agent::walk::{self, Limits, show};
 use crate::fsys::{Errno, Error, Fs, Kind};
-use crate::json::Tape;
+use crate::json::{JsString, Tape};
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -142,6 +143,49 @@ pub fn survey(fs: &dyn Fs, directory: &Path, around: &Around<'_>) -> Result<Surv
     Ok(survey)
 }
 
+/// Looks at one transcript of a scope, which may be gone, as gjc looks it up by itself (§14.3). The inspection is the caller's.
+///
+/// # Errors
+/// The receipts directory cannot be read, is full, or changed meanwhile; or the name is none of a transcript of the scope.
+pub fn one(fs: &dyn Fs, directory: &Path, name: &OsStr, around: &Around<'_>) -> Result<Survey, Fault> {
+    let root = show(directory.as_os_str());
+    let mut survey = Survey { schema: SCHEMA, root, scopes: Vec::new(), looked_at: 1, unread: Vec::new(), inspection: None };
+    let recorded = (around.recorded)(directory);
+    let Some((digest, root)) = digest(directory).zip(recorded.parent()) else { return Err(Refusal::ContinuationAuthorityMismatch.into()) };
+    let root = SessionsRoot::new(root.as_os_str().as_encoded_bytes())?;
+    let scope = Scope { digest: &digest, directory: recorded.as_os_str().as_encoded_bytes(), root: &root };
+    let receipts = directory.join(INTERNAL).join(RECEIPTS);
+    let place = lookup::Place { fs, directory: &receipts, scope, here: around.here, is_copy: around.is_copy };
+    let transcript = JsString::from_wtf8(recorded.join(name).into_os_string().into_encoded_bytes());
+    let Some(looked) = lookup::lookup(&place, &transcript)? else { return Ok(survey) };
+    let Some(held) = looked.held else { return Ok(survey) };
+    let ground = Ground { fs, receipts: &looked.receipts, opened: None, scope, here: around.here, is_copy: around.is_copy };
+    let files = Files::of(&looked.receipts, Key::of(transcript.as_js()));
+    let journals = files.iter().map(|files| row(&ground, files, &looked.entries, &held)).collect();
+    survey.scopes.push(ScopeJournals { entries: looked.entries.used, journals, ..found(fs, directory) });
+    (around.told)(1, 1);
+    Ok(survey)
+}
+
+/// The digest that a scope directory is named by.
+fn digest(directory: &Path) -> Option<String> {
+    let name = show(directory.file_name()?);
+    name.strip_prefix("v2-").filter(|digest| is_digest(digest.as_bytes())).map(str::to_owned)
+}
+
+/// A scope of which no receipt is known yet.
+fn found(fs: &dyn Fs, directory: &Path) -> ScopeJournals {
+    ScopeJournals {
+        scope: show(directory.file_name().unwrap_or_default()),
+        workspace: binding::read(fs, directory).ok().flatten().map(|binding| String::from_utf8_lossy(&binding.canonical_path).into_owned()),
+        entries: 0,
+        entry_limit: MAX_ENTRIES,
+        full: false,
+        strays: Vec::new(),
+        journals: Vec::new(),
+    }
+}
+
 /// Journals read so far, and known of so far.
 #[derive(Default)]
 struct Known {
@@ -150,17 +194,8 @@ struct Known {
 }
 
 fn journals(fs: &dyn Fs, directory: &Path, receipts: &walk::Listing, around: &Around<'_>, known: &Known) -> Option<ScopeJournals> {
-    let name = show(directory.file_name()?);
-    let digest = name.strip_prefix("v2-").filter(|digest| is_digest(digest.as_bytes()))?;
-    let mut found = ScopeJournals {
-        scope: name.clone(),
-        workspace: binding::read(fs, directory).ok().flatten().map(|binding| String::from_utf8_lossy(&binding.canonical_path).into_owned()),
-        entries: 0,
-        entry_limit: MAX_ENTRIES,
-        full: false,
-        strays: Vec::new(),
-        journals: Vec::new(),
-    };
+    let digest = digest(directory)?;
+    let mut found = found(fs, directory);
     let inventory = match Inventory::of(receipts) {
         Ok(inventory) if inventory.entries.used == 0 => return None,
         Ok(inventory) => inventory,
@@ -172,11 +207,11 @@ fn journals(fs: &dyn Fs, directory: &Path, receipts: &walk::Listing, around: &Ar
     let recorded = (around.recorded)(directory);
     let all = known.all.fetch_add(inventory.journals.len() as u64, Ordering::Relaxed) + inventory.journals.len() as u64;
     let root = SessionsRoot::new(recorded.parent()?.as_os_str().as_encoded_bytes()).ok()?;
-    let scope = Scope { digest, directory: recorded.as_os_str().as_encoded_bytes(), root: &root };
+    let scope = Scope { digest: &digest, directory: recorded.as_os_str().as_encoded_bytes(), root: &root };
     let opened = Source::open(fs, receipts);
     let ground = Ground { fs, receipts, opened: opened.as_deref(), scope, here, is_copy };
     let rows = inventory.journals.par_iter().map_init(Tape::default, |tape, files| {
-        let row = row(&ground, files, &inventory.entries, tape);
+        let row = row(&ground, files, &inventory.entries, &ground.hold(files, tape));
         told(known.read.fetch_add(1, Ordering::Relaxed) + 1, all);
         row
     });
@@ -185,8 +220,8 @@ fn journals(fs: &dyn Fs, directory: &Path, receipts: &walk::Listing, around: &Ar
     Some(found)
 }
 
-fn row(ground: &Ground<'_>, files: &Files<'_>, entries: &Budget, tape: &mut Tape) -> Row {
-    let Held { replayed, absent, proof } = ground.hold(files, tape);
+fn row(ground: &Ground<'_>, files: &Files<'_>, entries: &Budget, held: &Held) -> Row {
+    let Held { replayed, absent, proof } = held;
     let states = files.names.states();
     let attempts = states.iter().map(|state| if let State::OwnerPending(attempt) = state { *attempt } else { 0 }).max().unwrap_or_default();
     // The order of states is that of reading: a pending attempt comes after `owner_retired` and is older.
@@ -199,7 +234,7 @@ fn row(ground: &Ground<'_>, files: &Files<'_>, entries: &Budget, tape: &mut Tape
         attempts,
         outcome: None,
         reason: None,
-        receipts: files.objects.iter().filter(|object| matches!(Name::parse(object.bytes()), Name::Receipt(..))).count() as u64,
+        receipts: states.len() as u64,
         bytes: files.bytes(),
         next_bytes: None,
         appends_left: None,
@@ -243,7 +278,7 @@ fn not_begun(ground: &Ground<'_>, journal: &Journal) -> Option<Refusal> {
 }
 
 /// gjc's word for a fault.
-fn token(fault: &Fault) -> String {
+pub fn token(fault: &Fault) -> String {
     match fault {
         Fault::Rule(refusal) => refusal.token().to_owned(),
         Fault::Full(_) => "managed_gc_journal_capacity_exceeded".to_owned(),

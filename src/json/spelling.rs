@@ -27,7 +27,9 @@ pub fn is_hex64(text: &str) -> bool {
 
 /// The 32 bytes that 64 lower-case hexadecimal digits spell.
 pub fn hex64(text: &[u8]) -> Option<[u8; 32]> {
-    data_encoding::HEXLOWER.decode(text).ok()?.try_into().ok()
+    let mut bytes = [0; 32];
+    let spelt = text.len() == 64 && data_encoding::HEXLOWER.decode_mut(text, &mut bytes).is_ok();
+    spelt.then_some(bytes)
 }
 
 /// A lower-case UUID, 8-4-4-4-12, any version digits.

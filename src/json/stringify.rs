@@ -66,6 +66,20 @@ impl<O: Out> Members<'_, O> {
     pub fn text(&mut self, key: &str, text: impl AsRef<[u8]>) {
         self.with(key, |out| write_string(text.as_ref(), out));
     }
+    /// A member that is a string of 64 lower-case hexadecimal digits.
+    pub fn hex64(&mut self, key: &str, bytes: &[u8; 32]) {
+        let mut digits = [0; 64];
+        data_encoding::HEXLOWER.encode_mut(bytes, &mut digits);
+        self.text(key, digits);
+    }
+    /// A member that is a string of decimal digits, as a big integer becomes.
+    pub fn decimal(&mut self, key: &str, number: u64) {
+        self.with(key, |out| {
+            out.put(b"\"");
+            put_digits(number, out);
+            out.put(b"\"");
+        });
+    }
     /// A member that is a number.
     pub fn number(&mut self, key: &str, number: f64) {
         self.with(key, |out| write_number(number, out));
@@ -207,18 +221,46 @@ pub fn to_text(value: &Value) -> String {
 
 /// A number as `JSON.stringify` writes it: non-finite is `null`, -0 is `0`.
 pub fn write_number<O: Out>(number: f64, out: &mut O) {
-    if number.is_finite() {
+    // Whole numbers that are safe have their digits for a text; -0 is 0.
+    if number.fract() == 0.0 && (0.0..=9_007_199_254_740_991.0).contains(&number) {
+        put_digits(number as u64, out);
+    } else if number.is_finite() {
         out.put(super::number::to_js_string(number).as_bytes());
     } else {
         out.put(b"null");
     }
 }
 
+/// A number in decimal.
+fn put_digits<O: Out>(number: u64, out: &mut O) {
+    // 20 digits are the most.
+    let mut digits = [0; 20];
+    let (mut first, mut rest) = (digits.len(), number);
+    for (at, digit) in digits.iter_mut().enumerate().rev() {
+        (*digit, first) = (b'0' + (rest % 10) as u8, at);
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    out.put(digits.get(first..).unwrap_or_default());
+}
+
+/// How many bytes from the beginning on surely need no escape.
+fn plain(wtf8: &[u8]) -> usize {
+    const TOGETHER: usize = 16;
+    let special = |byte: u8| byte < 0x20 || matches!(byte, b'"' | b'\\' | 0xED);
+    // Without a branch between the bytes of one chunk, so that they are looked at together.
+    let is_plain = |chunk: &&[u8]| !chunk.iter().fold(false, |any, byte| any | special(*byte));
+    let chunks = wtf8.chunks_exact(TOGETHER).take_while(is_plain).count() * TOGETHER;
+    chunks + wtf8[chunks..].iter().take_while(|byte| !special(**byte)).count()
+}
+
 /// A quoted string from WTF-8: escapes `"`, `\`, controls below U+0020 and lone surrogates (lower-case hex).
 pub fn write_string<O: Out>(wtf8: &[u8], out: &mut O) {
     out.put(b"\"");
     let mut copied = 0;
-    let mut at = 0;
+    let mut at = plain(wtf8);
     while at < wtf8.len() {
         let byte = wtf8[at];
         let (escape, length): (&[u8], usize) = match byte {
@@ -232,7 +274,7 @@ pub fn write_string<O: Out>(wtf8: &[u8], out: &mut O) {
             0..=0x1F => (b"", 1),
             0xED if wtf8.get(at + 1).is_some_and(|b| *b >= 0xA0) => (b"", 3),
             _ => {
-                at += 1;
+                at += 1 + plain(&wtf8[at + 1..]);
                 continue;
             }
         };
@@ -274,6 +316,7 @@ mod tests {
     #[test]
     fn numbers_without_json_text_are_null_and_negative_zero_is_zero() {
         assert_eq!(again("[1e400,-1e400,-0,1e21,1.0]"), "[null,null,0,1e+21,1]");
+        assert_eq!(again("[9007199254740991,9007199254740992,-7,0.5,1e15]"), "[9007199254740991,9007199254740992,-7,0.5,1000000000000000]");
     }
 
     #[test]
@@ -284,6 +327,25 @@ mod tests {
         assert_eq!(length.0, to_text(&value).len() as u64);
     }
 
+    #[test]
+    fn an_escape_is_found_wherever_it_stands() {
+        for length in [1, 15, 16, 17, 40] {
+            for at in 0..length {
+                let text: String = (0..length).map(|place| if place == at { '"' } else { 'é' }).collect();
+                let mut out = Vec::new();
+                write_string(text.as_bytes(), &mut out);
+                assert_eq!(String::from_utf8(out).unwrap(), format!("\"{}\"", text.replace('"', "\\\"")), "{at} of {length}");
+            }
+        }
+    }
+    #[test]
+    fn a_big_integer_is_written_in_its_digits() {
+        for number in [0, 7, 10, 1_767_225_600_000_000_000, u64::MAX] {
+            let mut out = Vec::new();
+            object(&mut out, |o| o.decimal("n", number));
+            assert_eq!(String::from_utf8(out).unwrap(), format!("{{\"n\":\"{number}\"}}"));
+        }
+    }
     #[test]
     fn an_object_is_written_member_by_member() {
         let mut out = Vec::new();

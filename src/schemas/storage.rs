@@ -747,18 +747,18 @@ pub struct CleanupTarget {
     pub identity: CleanupIdentity,
 }
 
-/// The identity of what is cleaned up.
+/// The identity of what is cleaned up: what the tombstone says of its target, each number in its canonical text.
 #[derive(JsonSchema, Default)]
 #[schemars(rename_all = "camelCase")]
 pub struct CleanupIdentity {
     /// Device.
-    pub dev: BigIntText,
+    pub dev: SignedDecimal,
     /// Inode.
-    pub ino: BigIntText,
+    pub ino: SignedDecimal,
     /// Bytes.
     pub size: Number,
     /// Nanoseconds since 1970.
-    pub mtime_ns: BigIntText,
+    pub mtime_ns: SignedDecimal,
     /// Content hash.
     pub sha256: Text,
 }
@@ -820,12 +820,12 @@ pub struct CleanupPending {
 fn expected_identity(_: &mut schemars::SchemaGenerator) -> Schema {
     let text = || serde_json::json!({ "type": "string" });
     json_schema!({
-        "$comment": "null, false, 0, an empty text, or an identity of texts",
+        "$comment": "null, false, 0, an empty text, or an identity of texts and a size",
         "anyOf": [
             { "enum": [null, false, 0, ""] },
             {
                 "type": "object",
-                "properties": { "dev": text(), "ino": text(), "size": { "type": ["number", "string"] }, "mtimeNs": text(), "sha256": text() },
+                "properties": { "dev": text(), "ino": text(), "size": { "type": "number" }, "mtimeNs": text(), "sha256": text() },
                 "required": ["dev", "ino", "size", "mtimeNs", "sha256"],
             },
         ],
@@ -879,21 +879,48 @@ pub struct RemovedIdentity {
     pub canonical_path: Text,
 }
 
-/// What is left of an artifact directory: directories and empty files.
+/// What is left of an artifact directory: directories and scrubbed files.
 #[derive(JsonSchema, Default)]
 pub struct RetainedRoot {
     /// Where it is.
-    pub path: Text,
+    pub path: SomeText,
+    /// Its identity.
+    pub identity: ArtifactIdentity,
     /// Its tree.
     #[schemars(extend("properties" = {
         "entries": {
             "items": {
-                "$comment": "a directory, or a file of size 0",
-                "anyOf": [{ "properties": { "kind": { "const": "directory" } } }, { "properties": { "size": { "const": "0" } } }],
+                "$comment": "a directory, or a file of size 0 with the digest of nothing",
+                "anyOf": [
+                    { "properties": { "kind": { "const": "directory" } } },
+                    {
+                        "properties": {
+                            "size": { "const": "0" },
+                            "sha256": { "const": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" },
+                        },
+                        "required": ["sha256"],
+                    },
+                ],
             },
         },
     }))]
     pub tree: LooseTree,
+}
+
+/// The identity of an artifact directory.
+#[derive(JsonSchema, Default)]
+#[schemars(rename_all = "camelCase")]
+pub struct ArtifactIdentity {
+    /// Device.
+    pub dev: Text,
+    /// Inode.
+    pub ino: Text,
+    /// Bytes.
+    pub size: Number,
+    /// Nanoseconds since 1970.
+    pub mtime_ns: Text,
+    /// Empty.
+    pub sha256: Text,
 }
 
 /// What a completed cleanup record holds besides.

@@ -282,3 +282,17 @@ fn quota_of_what_is_not_there_is_no_empty_answer() {
         assert!(err(&output).contains("nosuch"), "{}", err(&output));
     }
 }
+
+/// One retirement is asked for by the path of its transcript, which may be gone.
+#[test]
+fn gc_of_one_transcript_looks_up_its_journal_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let demo = folder.path().join("demo");
+    assert_eq!(status(&run(&["demo", "--quiet", "--keep", demo.to_str().unwrap()])) & 16, 0);
+    let scopes = walkdir::WalkDir::new(&demo).into_iter().filter_map(Result::ok);
+    let scope = scopes.map(walkdir::DirEntry::into_path).find(|path| path.join(".gjc-managed-session-scope.v2.json").exists()).unwrap();
+    let output = run(&["gc", scope.join("gone.jsonl").to_str().unwrap(), "--format", "json"]);
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", err(&output)));
+    assert_eq!((&answer["lookedAt"], &answer["scopes"]), (&1.into(), &serde_json::json!([])), "no receipt is of it");
+    assert_eq!(status(&run(&["gc", folder.path().join("gone.jsonl").to_str().unwrap()])), 8, "in no scope");
+}

@@ -223,7 +223,7 @@ fn cleanups() -> Vec<Value> {
     let planned = r#","plannedArtifactsPath":"/s/v2/.gjc-delete-a","plannedTranscriptPath":"/s/v2/.gjc-delete-b""#;
     let tree = r#"{"rootDev":"1","rootIno":"9","entries":[{"relativePath":"","kind":"directory","dev":"1","ino":"9","size":"0","mtimeNs":"3","ctimeNs":"4"}]}"#;
     let whole = format!(
-        r#"{planned},"detachedArtifactsPath":"/s/v2/.gjc-delete-a","detachedTranscriptPath":"/s/v2/.gjc-delete-b","retainedArtifactsUnknownPath":"/s/v2/.gjc-z","artifactsPayloadDurable":true,"transcriptPayloadDurable":true,"artifactsRemovedAttempt":1,"expectedArtifactsIdentity":{{"dev":"1","ino":"9","size":"0","mtimeNs":"3","sha256":"x"}},"expectedArtifactsTree":{tree}"#
+        r#"{planned},"detachedArtifactsPath":"/s/v2/.gjc-delete-a","detachedTranscriptPath":"/s/v2/.gjc-delete-b","retainedArtifactsUnknownPath":"/s/v2/.gjc-z","artifactsPayloadDurable":true,"transcriptPayloadDurable":true,"artifactsRemovedAttempt":1,"expectedArtifactsIdentity":{{"dev":"1","ino":"9","size":0,"mtimeNs":"3","sha256":"x"}},"expectedArtifactsTree":{tree}"#
     );
     vec![
         record(2, "cleanup_pending", planned),
@@ -232,8 +232,8 @@ fn cleanups() -> Vec<Value> {
             2,
             "cleanup_pending",
             &whole.replace(
-                "\"dev\":\"1\",\"ino\":\"9\",\"size\":\"0\",\"mtimeNs\":\"3\",\"sha256\"",
-                "\"dev\":\"x\",\"ino\":\"9\",\"size\":\"0\",\"mtimeNs\":\"3\",\"sha256\"",
+                "\"dev\":\"1\",\"ino\":\"9\",\"size\":0,\"mtimeNs\":\"3\",\"sha256\"",
+                "\"dev\":\"x\",\"ino\":\"9\",\"size\":0,\"mtimeNs\":\"3\",\"sha256\"",
             ),
         ),
         record(1, "cleanup_completed", ""),
@@ -241,7 +241,9 @@ fn cleanups() -> Vec<Value> {
         record(
             2,
             "artifacts_removed",
-            &format!(r#","artifactsPayloadDurable":true,"retainedArtifactsRoot":{{"path":"/s/v2/.gjc-delete-a.removing","tree":{tree}}}"#),
+            &format!(
+                r#"{planned},"artifactsPayloadDurable":true,"retainedArtifactsRoot":{{"path":"/s/v2/.gjc-delete-a.removing","identity":{{"dev":"1","ino":"9","size":0,"mtimeNs":"3","sha256":""}},"tree":{tree}}}"#
+            ),
         ),
     ]
 }

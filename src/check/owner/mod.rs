@@ -18,13 +18,14 @@ use crate::fsys::Kind;
 use crate::gc::owner::{MANIFEST, is_pending_publication, owner_id};
 use crate::gc::owners::{Fault, Owners};
 use crate::gc::siblings::{self, Obstacle, Profile};
-use crate::gc::{Locator, Refusal};
+use crate::gc::{Key, Locator, Refusal, State};
 use crate::json::JsString;
 use crate::json::spelling::is_hex64;
 use crate::transcript::readers::owner::{Claim, Refusal as Unclear};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// An owner, and the session that it is said to be of.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -40,10 +41,19 @@ pub struct Named {
 pub struct Journalled {
     /// The owner.
     pub named: Named,
-    /// The `prepared` receipt.
-    pub receipt: PathBuf,
+    /// The receipts directory that its journal lies in.
+    pub directory: Arc<Path>,
+    /// The transcript that it is of.
+    pub key: Key,
     /// Whether its removal was begun: some `owner_pending` or `owner_retired` receipt stands.
     pub begun: bool,
+}
+
+impl Journalled {
+    /// The `prepared` receipt.
+    fn receipt(&self) -> PathBuf {
+        self.directory.join(self.key.name(State::Prepared))
+    }
 }
 
 /// The directory of owners as the walk saw it.
@@ -209,7 +219,7 @@ impl<'a> Audit<'a, '_> {
             None => all_gone,
         };
         for journal in facts.journals.iter().filter(|journal| stands(&journal.named) && !is_gone(&journal.named)) {
-            self.open(&journal.named, &journal.receipt, false);
+            self.open(&journal.named, &journal.receipt(), false);
         }
     }
 

@@ -22,6 +22,7 @@ use crate::gc::{Budget, Journal, Progress, Refusal, Scope, SessionsRoot, State, 
 use crate::json::Tape;
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Journals that are judged before what they gave is put away.
 const SWEEP: usize = 512;
@@ -78,6 +79,8 @@ struct Audit<'a> {
     site: &'a Site<'a>,
     ground: Ground<'a>,
     receipts: &'a Listing,
+    /// The path of the receipts directory, for what is kept of each journal.
+    directory: Arc<Path>,
     /// Entries of the scope.
     entries: Budget,
 }
@@ -130,7 +133,8 @@ fn scope(site: &Site<'_>, receipts: &Listing, journals: &mut Vec<Journalled>, si
         here: &here,
         is_copy: site.assumed_root.is_some(),
     };
-    let audit = Audit { site, ground, receipts, entries: inventory.entries };
+    let directory = Arc::from(receipts.path.as_path());
+    let audit = Audit { site, ground, receipts, directory, entries: inventory.entries };
     let mut told = Folded::new(sink, site.place(&receipts.path), "more receipts of this scope");
     let mut largest: [Option<(u64, PathBuf, Option<u32>)>; 2] = [None, None];
     let mut tightest: Option<u32> = None;
@@ -188,7 +192,8 @@ impl Audit<'_> {
         let begun = files.names.states().iter().any(|state| matches!(state, State::OwnerPending(_) | State::OwnerRetired));
         let owner = replayed.target.as_ref().map(|target| Journalled {
             named: Named { session: target.session_id.clone(), locator: target.locator.clone() },
-            receipt: files.file(State::Prepared).map_or_else(|| self.receipts.path.clone(), |object| self.receipts.path_of(object)),
+            directory: Arc::clone(&self.directory),
+            key: files.key,
             begun,
         });
         let about = || {
@@ -202,8 +207,7 @@ impl Audit<'_> {
                 appends = self.room(files, journal, &replayed.history, &about, &mut push);
             }
             Err(Refused { fault, at }) => {
-                let path =
-                    at.and_then(|state| files.file(state)).or(files.objects.first().copied()).map(|object| self.receipts.path_of(object));
+                let path = at.and_then(|state| files.file(state)).or(files.objects.first()).map(|object| self.receipts.path_of(object));
                 let path = path.unwrap_or_else(|| self.receipts.path.clone());
                 match fault {
                     Fault::Rule(Refusal::ContinuationCorrupt) if names_are_told => {}
@@ -235,7 +239,11 @@ impl Audit<'_> {
     fn names(&self, files: &Files<'_>, push: &mut impl FnMut(&'static Code, &Path, String)) -> bool {
         use crate::gc::Name;
         let mut some = false;
-        for object in &files.objects {
+        // Nearly all journals: what follows would find nothing.
+        if !files.names.are_corrupt() && !files.names.have_odd_attempt() {
+            return false;
+        }
+        for object in files.objects {
             let message = match (Name::parse(object.bytes()), object.meta.kind) {
                 // Links have a code of their own.
                 (_, Kind::Symlink) => {

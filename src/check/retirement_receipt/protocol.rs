@@ -1,5 +1,9 @@
 //! What the protocol inspector asks of a protocol directory and of every entry in its three roles, whatever the entry is for
 //! (spec 02 §9.8, 03 §16).
+//!
+//! The inspector ends at the first object that it refuses; the registry has a code for each kind of object and none for the
+//! inspection as a whole. So the check reports every object that is refused, each under its own code, whose verdict says that
+//! the inspector refuses; which of them gjc would name first, and that nothing is collected then, is the answer of `gc` and `why`.
 
 use super::codes;
 use crate::agent::layout::{INTERNAL, PROTOCOL};

@@ -581,3 +581,136 @@ fn a_scope_without_receipts_has_no_table() {
     let survey = surveyed(&Retirement::new());
     assert_eq!((survey.looked_at, survey.scopes), (1, Vec::new()));
 }
+
+// one transcript, looked up by itself
+
+const AUTHORITY: &str = "task_artifact_owner_continuation_authority_mismatch";
+
+fn looked_up(fs: &dyn Fs, tree: &Tree) -> Result<Vec<String>, String> {
+    let same = |path: &Path| path.to_owned();
+    let around = crate::gc::survey::Around { recorded: &same, here: &same, is_copy: false, told: &|_, _| () };
+    let transcript = tree.transcript();
+    let transcript = Path::new(&transcript);
+    let survey = crate::gc::survey::one(fs, transcript.parent().unwrap(), transcript.file_name().unwrap(), &around);
+    let survey = survey.map_err(|fault| crate::gc::survey::token(&fault))?;
+    let rows = survey.scopes.iter().flat_map(|scope| &scope.journals);
+    Ok(rows.map(|row| row.refused.clone().unwrap_or_else(|| row.state.unwrap_or("no state").to_owned())).collect())
+}
+/// The names of the operations on the receipts directory itself.
+fn streams(change: impl Fn(&Retirement, &crate::fsys::Call<'_>) + Sync) -> (Result<Vec<String>, String>, usize) {
+    let journal = Retirement::new().with(1);
+    let receipts = journal.tree.at(&format!("{INTERNAL}/{RECEIPTS}"));
+    let calls = Mutex::new(0);
+    let inject = Inject::new(&journal.tree.fs, |call| {
+        change(&journal, call);
+        // A stream is begun once, and asked for its entries one by one.
+        if call.op == "readdir" && call.phase == Phase::Before && call.path == Path::new(&receipts) {
+            *calls.lock().unwrap() += 1;
+        }
+        None
+    });
+    let answer = looked_up(&inject, &journal.tree);
+    drop(inject);
+    (answer, calls.into_inner().unwrap())
+}
+
+#[test]
+fn a_lookup_counts_once_and_collects_twice_while_the_directory_stays_the_same() {
+    let (answer, calls) = streams(|_, _| ());
+    assert_eq!(answer, Ok(vec!["owner_pending".to_owned()]));
+    let (_, touched) = streams(|journal, call| {
+        // The journal was opened to be read: the first two streams are past.
+        if call.op == "open" && call.phase == Phase::Before {
+            journal.tree.fs.file(journal.tree.at(&format!("{INTERNAL}/{RECEIPTS}/unrelated")), b"");
+        }
+    });
+    assert_eq!(calls % 3, 0, "three streams: {calls}");
+    assert!(touched > calls + 1, "a fourth one, because the evidence differs: {touched} of {calls}");
+}
+
+#[test]
+fn what_appears_while_a_journal_is_looked_up_is_refused_at_every_position() {
+    let operations = {
+        let journal = Retirement::new().with(1);
+        let inject = Inject::new(&journal.tree.fs, |_| None);
+        assert!(looked_up(&inject, &journal.tree).is_ok());
+        inject.operations()
+    };
+    let (mut adopted, mut refused, mut left_out) = (0, 0, 0);
+    for position in 0..=operations {
+        let (answer, _) = streams(|journal, call| {
+            if call.number == position && call.phase == Phase::Before {
+                journal.store(&journal.pending(2, uncertain(&journal.prepared.evidence)));
+            }
+        });
+        match answer {
+            Ok(_) if refused == 0 => adopted += 1,
+            Ok(_) => left_out += 1,
+            Err(token) => {
+                assert_eq!(token, AUTHORITY, "at {position}");
+                assert_eq!(left_out, 0, "at {position}: between the first look and the last");
+                refused += 1;
+            }
+        }
+    }
+    // Behind the last look stands what the owner of a retirement is asked for.
+    assert!(adopted <= 4 && refused > 20 && left_out < refused, "{adopted} {refused} {left_out} of {operations}");
+}
+
+#[test]
+fn a_full_directory_is_told_as_full_even_when_it_filled_meanwhile() {
+    let fill = |journal: &Retirement, entries: u64| {
+        for number in 0..entries {
+            journal.tree.fs.file(journal.tree.at(&format!("{INTERNAL}/{RECEIPTS}/gc-retirement-{number}")), b"");
+        }
+    };
+    let journal = Retirement::new().with(0);
+    fill(&journal, 49_998);
+    assert_eq!(looked_up(&journal.tree.fs, &journal.tree), Ok(vec!["artifacts_removed".to_owned()]), "near miss");
+    let done = std::sync::atomic::AtomicBool::new(false);
+    let inject = Inject::new(&journal.tree.fs, |call| {
+        if call.op == "open" && !done.swap(true, std::sync::atomic::Ordering::SeqCst) {
+            journal.tree.fs.file(journal.tree.at(&format!("{INTERNAL}/{RECEIPTS}/gc-retirement-more")), b"");
+        }
+        None
+    });
+    assert_eq!(looked_up(&inject, &journal.tree), Err("managed_gc_journal_capacity_exceeded".to_owned()));
+}
+
+#[test]
+fn a_transcript_without_receipts_has_no_journal() {
+    let journal = Retirement::new();
+    assert_eq!(looked_up(&journal.tree.fs, &journal.tree), Ok(Vec::new()));
+    journal.tree.fs.remove(journal.tree.at(INTERNAL));
+    assert_eq!(looked_up(&journal.tree.fs, &journal.tree), Ok(Vec::new()), "nor without their directory");
+}
+
+/// A receipt that is refused for its size or its links was opened and closed, and nothing was read of it (§14.1).
+#[test]
+fn nothing_is_read_of_a_receipt_that_is_refused() {
+    let operations = |change: &dyn Fn(&Retirement)| {
+        let journal = Retirement::new().with(0);
+        change(&journal);
+        let path = journal.path(REMOVED);
+        let calls = Mutex::new(Vec::new());
+        let inject = Inject::new(&journal.tree.fs, |call| {
+            if call.path == Path::new(&path) && call.phase == Phase::Before && matches!(call.op, "open" | "read" | "close") {
+                calls.lock().unwrap().push(call.op);
+            }
+            None
+        });
+        let answer = looked_up(&inject, &journal.tree).unwrap();
+        drop(inject);
+        (answer, calls.into_inner().unwrap())
+    };
+    let (answer, sound) = operations(&|_| ());
+    assert_eq!(answer, ["artifacts_removed"]);
+    assert_eq!((sound.first(), sound.contains(&"read"), sound.last()), (Some(&"open"), true, Some(&"close")), "near miss");
+    let too_large = |journal: &Retirement| {
+        journal.tree.fs.remove(journal.path(REMOVED));
+        journal.tree.fs.sparse(journal.path(REMOVED), crate::gc::budget::MAX_RECEIPT_BYTES + 1);
+    };
+    assert_eq!(operations(&too_large), (vec!["managed_gc_journal_capacity_exceeded".to_owned()], vec!["open", "close"]));
+    let linked = |journal: &Retirement| journal.tree.fs.hard_link(journal.path(REMOVED), "/a/elsewhere");
+    assert_eq!(operations(&linked), (vec!["source_changed".to_owned()], vec!["open", "close"]));
+}
