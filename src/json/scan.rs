@@ -26,6 +26,10 @@ pub enum Outcome {
 /// Texts longer than this are not scanned (spans are 32-bit); far above every cap of gjc.
 pub const MAX_TEXT: usize = u32::MAX as usize;
 
+/// More levels of containers than this are told ([`View::is_deep`](super::View::is_deep)): gjc's recursive functions overflow
+/// their stack there. UNVERIFIED: where exactly; 5,000 levels do not (vectors).
+pub const DEEP: usize = 100_000;
+
 /// JSON white space: space, TAB, CR, LF and nothing else.
 pub const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
@@ -54,6 +58,7 @@ fn value(text: &[u8], from: usize, tape: &mut Tape) -> Outcome {
     tape.slots.clear();
     tape.open.clear();
     tape.flags = 0;
+    tape.deep = false;
     if text.len() > MAX_TEXT {
         return Outcome::Failed { at: from };
     }
@@ -73,7 +78,7 @@ fn value(text: &[u8], from: usize, tape: &mut Tape) -> Outcome {
                 Err(at) => return Outcome::Failed { at },
             },
             b'{' => {
-                tape.open.push(tape.slots.len() as u32);
+                open(tape);
                 push(tape, at, at + 1, Kind::Object, 0);
                 at = skip_space(text, at + 1);
                 if text.get(at) == Some(&b'}') {
@@ -88,7 +93,7 @@ fn value(text: &[u8], from: usize, tape: &mut Tape) -> Outcome {
                 }
             }
             b'[' => {
-                tape.open.push(tape.slots.len() as u32);
+                open(tape);
                 push(tape, at, at + 1, Kind::Array, 0);
                 at = skip_space(text, at + 1);
                 if text.get(at) == Some(&b']') {
@@ -150,6 +155,12 @@ fn value(text: &[u8], from: usize, tape: &mut Tape) -> Outcome {
             at += 1;
         }
     }
+}
+
+/// Opens a container, which is pushed next.
+fn open(tape: &mut Tape) {
+    tape.open.push(tape.slots.len() as u32);
+    tape.deep |= tape.open.len() > DEEP;
 }
 
 fn push(tape: &mut Tape, start: usize, end: usize, kind: Kind, flags: u8) {

@@ -52,6 +52,8 @@ pub struct Tape {
     pub(crate) open: Vec<u32>,
     /// The flags of all slots together.
     pub(crate) flags: u8,
+    /// Some container stands deeper than [`scan::DEEP`](super::scan::DEEP) levels.
+    pub(crate) deep: bool,
 }
 
 /// A value on a tape, together with the text it was scanned from.
@@ -216,6 +218,9 @@ impl<'a> View<'a> for Node<'a> {
             }
         }
         Some(census)
+    }
+    fn is_deep(self) -> bool {
+        self.tape.deep
     }
     fn kind(self) -> Kind {
         self.slot().kind

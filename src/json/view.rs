@@ -79,6 +79,25 @@ pub trait View<'a>: Copy + 'a {
     fn census(self) -> Option<Census> {
         None
     }
+    /// Whether the text that the value was scanned from nests containers deeper than [`DEEP`](super::scan::DEEP). An owned
+    /// value does not know.
+    fn is_deep(self) -> bool {
+        false
+    }
+    /// Whether the value nests containers deeper than so many levels. Iterative: any depth.
+    fn is_deeper_than(self, levels: usize) -> bool {
+        let mut pending = vec![(self, 1)];
+        while let Some((value, level)) = pending.pop() {
+            if matches!(value.kind(), Kind::Array | Kind::Object) {
+                if level > levels {
+                    return true;
+                }
+                pending.extend(value.items().map(|item| (item, level + 1)));
+                pending.extend(value.members().map(|(_, member)| (member, level + 1)));
+            }
+        }
+        false
+    }
     /// `isRecord` of spec 01: a JSON object.
     fn is_record(self) -> bool {
         self.kind() == Kind::Object

@@ -11,6 +11,7 @@ use super::schema::{self, Faults, Field};
 use super::throw::Throw;
 use super::tree::Linked;
 use crate::finding::Release;
+use crate::json::scan::DEEP;
 use crate::json::{JsString, Kind, Object, Value, View};
 use crate::steps;
 
@@ -96,6 +97,10 @@ impl Marks {
     const SUMMARY: u8 = 16;
     /// `provider` or `model` of an assistant message cannot become text.
     const MODEL_THROWS: u8 = 32;
+    /// Nested too deeply for gjc, somewhere.
+    const DEEP: u8 = 64;
+    /// Nested too deeply for gjc in the message it gives.
+    const DEEP_MESSAGE: u8 = 128;
 
     const fn has(self, mark: u8) -> bool {
         self.0 & mark != 0
@@ -126,6 +131,10 @@ impl Fact {
             3 => MessageForm::Array,
             _ => MessageForm::Object,
         }
+    }
+    /// True when a value in it is nested deeper than gjc's functions can recurse.
+    pub const fn is_deep(&self) -> bool {
+        self.marks.has(Marks::DEEP)
     }
     /// True for a string, number or boolean instead of a record.
     pub const fn is_primitive(&self) -> bool {
@@ -259,6 +268,8 @@ impl Keep for Facts {
             marks: Marks(0),
         };
         fact.marks.put(Marks::PRIMITIVE, !matches!(record.kind(), Kind::Object | Kind::Array));
+        fact.marks.put(Marks::DEEP, record.is_deep());
+        fact.marks.put(Marks::DEEP_MESSAGE, record.is_deep() && context::emitted_is_deep(record, seen.kind));
         match seen.kind {
             EntryKind::Message => self.take_message(&mut fact, record.get("message"), ids),
             EntryKind::Compaction => fact.extra = ids.of(record.get("firstKeptEntryId")),
@@ -282,6 +293,10 @@ impl Keep for Facts {
     fn set_message<'v, V: View<'v>>(&mut self, entry: &mut Fact, message: V, ids: &mut Ids) {
         self.take_message(entry, Some(message), ids);
         schema::message(Some(message), &mut entry.faults);
+        let (deep, elsewhere) =
+            (message.is_deep() && message.is_deeper_than(DEEP), entry.is_deep() && !entry.marks.has(Marks::DEEP_MESSAGE));
+        entry.marks.put(Marks::DEEP, deep || elsewhere);
+        entry.marks.put(Marks::DEEP_MESSAGE, deep);
         entry.hazards = hazard::of_patched_message(message, self.value(entry), self.release);
         entry.weight = if self.weigh { saturated(context::budget::value(message)) } else { 0 };
     }
@@ -379,6 +394,9 @@ impl ContextEntries for Loaded<Facts> {
     }
     fn weight(&self, entry: usize) -> u64 {
         self.entries.get(entry).map_or(0, Fact::weight)
+    }
+    fn is_deep(&self, entry: usize) -> bool {
+        self.entries.get(entry).is_some_and(|fact| fact.marks.has(Marks::DEEP_MESSAGE))
     }
 }
 

@@ -5,7 +5,7 @@
 //! file again, looks for it among the candidates of its workspace, and builds the context later.
 
 use super::context::{Compaction, Context, Kept, build};
-use super::facts::Facts;
+use super::facts::{Fact, Facts};
 use super::hazard::Hazards;
 use super::inspect::{Reason, Verdict};
 use super::load::Loaded;
@@ -63,9 +63,12 @@ fn refusal(verdict: &Verdict, staged: bool) -> Opening {
     }
 }
 
-/// What the hazards of all entries do that throw wherever the entry stands: the references of all are asked for, then
-/// all replay payloads are sanitised.
+/// What the hazards of all entries do that throw wherever the entry stands: all are walked by functions that recurse, the
+/// references of all are asked for, then all replay payloads are sanitised.
 pub fn anywhere(loaded: &Loaded<Facts>) -> Opening {
+    if loaded.entries.iter().any(Fact::is_deep) {
+        return Opening::Throws { code: None };
+    }
     match loaded.entries.iter().find(|fact| fact.hazards.any(Hazards::REFERENCE)) {
         Some(fact) => Opening::Throws { code: fact.hazards.of(Hazards::REFERENCE).code() },
         None if loaded.entries.iter().any(|fact| fact.hazards.any(Hazards::ANYWHERE)) => Opening::Throws { code: None },
@@ -215,6 +218,24 @@ mod tests {
     }
     fn compaction(kept: &str) -> String {
         entry("k", "\"b\"", &format!(r#""type":"compaction","summary":"","tokensBefore":0,"firstKeptEntryId":"{kept}""#))
+    }
+
+    /// What is measured must not be deep; anything deep keeps a session from being opened.
+    #[test]
+    fn values_nested_too_deeply_overflow_the_stack() {
+        let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        let of = |more: &str, details: &str| {
+            let message = format!(r#"{{"role":"user","details":{details}}}"#);
+            let user = format!(r#"{{"type":"message","id":"a","parentId":null,"timestamp":"t"{more},"message":{message}}}"#);
+            let text = format!("{HEADER}\n{user}\n");
+            let Inspected { verdict, loaded, .. } = bytes(text.as_bytes(), text.len() as u64, Options::new(Release::V0_17)).unwrap();
+            let opening = explicit(&verdict, loaded.as_ref().ok(), false, Release::V0_17);
+            (verdict, opening)
+        };
+        assert_eq!(of("", &nested(50_000)), (Verdict::Resumable, Opening::Opens));
+        assert!(matches!(of("", &nested(100_000)), (Verdict::Error(Reason::Malformed(_)), Opening::Refused(_))));
+        let unknown = format!(",\"unknown\":{}", nested(100_000));
+        assert_eq!(of(&unknown, "[]"), (Verdict::Resumable, Opening::Throws { code: None }));
     }
 
     #[test]

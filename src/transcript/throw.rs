@@ -14,7 +14,7 @@ pub enum Throw {
     /// `InvalidModelProfileOwnershipError` (0.17): an ownership entry on the path is invalid; the text is its `code`.
     #[error("model_profile_ownership_invalid")]
     OwnershipInvalid,
-    /// `RangeError`: more arguments than the engine's stack holds.
+    /// `RangeError`: more arguments, or deeper recursion, than the engine's stack holds.
     #[error("Maximum call stack size exceeded.")]
     Range,
 }

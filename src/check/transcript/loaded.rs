@@ -11,7 +11,7 @@ use crate::finding::{Answer, Difference, Finding, Release, Sink};
 use crate::json::text::Encoding;
 use crate::json::{Value, View};
 use crate::transcript::context::{Compaction, settings::Settings};
-use crate::transcript::facts::Facts;
+use crate::transcript::facts::{Fact, Facts};
 use crate::transcript::hazard::Hazards;
 use crate::transcript::inspect::{self, Inspected, Reason, Verdict};
 use crate::transcript::load::Loaded;
@@ -259,7 +259,7 @@ impl Rest<'_> {
         throwing.sort_unstable();
         for entry in throwing {
             let fact = &loaded.entries[entry];
-            sink.push(Finding::new(&entry::codes::OPEN_THROWS, self.source.fact(fact, &loaded.ids), why_open_throws(fact.hazards)));
+            sink.push(Finding::new(&entry::codes::OPEN_THROWS, self.source.fact(fact, &loaded.ids), why_open_throws(fact)));
         }
 
         let forest = Forest::new(&tree);
@@ -316,20 +316,24 @@ fn crash(graph: &Graph<'_>, options: &Options<'_>, throw: &crate::transcript::Th
     }
 }
 
-/// The entries that make opening throw: a replay payload anywhere, or on the path what no compaction covers.
+/// The entries that make opening throw: a replay payload or too deep nesting anywhere, or on the path what no compaction covers.
 fn open_throws(loaded: &Loaded<Facts>, path: &[usize], compaction: Option<Compaction>) -> HashSet<usize> {
-    if loaded.entries.iter().all(|fact| fact.hazards.is_empty()) {
+    if loaded.entries.iter().all(|fact| fact.hazards.is_empty() && !fact.is_deep()) {
         return HashSet::new();
     }
     let numbers = 0..loaded.entries.len();
-    let mut throwing: HashSet<usize> = numbers.filter(|entry| loaded.entries[*entry].hazards.any(Hazards::ANYWHERE)).collect();
+    let anywhere = |entry: &usize| loaded.entries[*entry].hazards.any(Hazards::ANYWHERE) || loaded.entries[*entry].is_deep();
+    let mut throwing: HashSet<usize> = numbers.filter(anywhere).collect();
     let materialised = open::materialised(path, compaction);
     throwing.extend(materialised.iter().filter(|entry| loaded.entries[**entry].hazards.any(Hazards::IN_CONTEXT)));
     throwing
 }
 
-fn why_open_throws(hazards: Hazards) -> &'static str {
-    if hazards.any(Hazards::REPLAY_PAYLOAD) {
+fn why_open_throws(fact: &Fact) -> &'static str {
+    let hazards = fact.hazards;
+    if fact.is_deep() {
+        "A value of the entry is nested more than 100,000 levels deep: gjc walks it with functions that recurse."
+    } else if hazards.any(Hazards::REPLAY_PAYLOAD) {
         "The message has an OpenAI replay payload over content that is no list of blocks."
     } else if hazards.any(Hazards::NULL_BLOCK) {
         "The content of the assistant message holds null."

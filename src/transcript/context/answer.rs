@@ -84,10 +84,7 @@ pub fn answers(input: impl Read, release: Release, leaves: &[LeafName], source: 
     let namespace = namespace(&entries);
     let answer = |name: &LeafName| {
         let leaf = name.resolve(&ids);
-        let text = match build(&tree, leaf, release) {
-            Ok(context) => text(&context, &namespace),
-            Err(throw) => thrown(&throw),
-        };
+        let text = build(&tree, leaf, release).and_then(|context| text(&context, &namespace)).unwrap_or_else(|throw| thrown(&throw));
         Answer { text, unknown: matches!(name, LeafName::Id(_)) && !tree.has(leaf) }
     };
     Ok(leaves.iter().map(answer).collect())
@@ -110,23 +107,26 @@ pub fn thrown(throw: &Throw) -> Vec<u8> {
 }
 
 /// `{"context":…,"message_entry_ids":[…],"observation_ids"?:[…]}`
-pub fn text(context: &Context<'_, Values<'_>>, namespace: &JsString) -> Vec<u8> {
+///
+/// # Errors
+/// JavaScript cannot turn the id of a `custom_message` into text.
+pub fn text(context: &Context<'_, Values<'_>>, namespace: &JsString) -> Result<Vec<u8>, Throw> {
     let list = context.list();
     let id_of = |message: &Message| match message {
         Message::Stored(_) | Message::Custom(_) => Js::member(list.entry(message.entry()).and_then(|entry| entry.get("id"))),
         Message::BranchSummary(_) | Message::CompactionSummary(_) => Js::Value(&Value::Null),
     };
     let observation_of = |message: &Message| match message {
-        Message::Custom(_) => list.entry(message.entry()).map_or(Js::Undefined, |entry| observation(entry, namespace)),
-        _ => Js::Value(&Value::Null),
+        Message::Custom(_) => list.entry(message.entry()).map_or(Ok(Js::Undefined), |entry| observation(entry, namespace)),
+        _ => Ok(Js::Value(&Value::Null)),
     };
     let mut answer = vec![("context", to_js(context)), ("message_entry_ids", Js::Array(context.messages.iter().map(id_of).collect()))];
     if context.messages.iter().any(|message| matches!(message, Message::Custom(_))) {
-        answer.push(("observation_ids", Js::Array(context.messages.iter().map(observation_of).collect())));
+        answer.push(("observation_ids", Js::Array(context.messages.iter().map(observation_of).collect::<Result<_, _>>()?)));
     }
     let mut out = Vec::new();
     object(answer).write(&mut out);
-    out
+    Ok(out)
 }
 
 /// The context as the object that gjc hands on; key order as in spec 01 §9.2.
@@ -143,14 +143,14 @@ fn object<'v>(members: Vec<(&'static str, Js<'v>)>) -> Js<'v> {
 }
 
 /// The observation id of a `custom_message`: its own, or one made from session and entry.
-fn observation<'v>(entry: &'v Value, namespace: &JsString) -> Js<'v> {
+fn observation<'v>(entry: &'v Value, namespace: &JsString) -> Result<Js<'v>, Throw> {
     if let Some(own @ Value::String(_)) = entry.get("details").and_then(|details| details.get("observationId")) {
-        return Js::Value(own);
+        return Ok(Js::Value(own));
     }
-    let id = entry.get("id").map_or_else(|| Some("undefined".into()), coerce::to_text).unwrap_or_default();
+    let id = entry.get("id").map_or_else(|| Some("undefined".into()), coerce::to_text).ok_or(Throw::NO_PRIMITIVE)?;
     let mut text = JsString::from("session:");
     text.push_js(namespace.as_js());
     text.push_js(JsStr::from(":entry:"));
     text.push_js(id.as_js());
-    Js::Text(Cow::Owned(text))
+    Ok(Js::Text(Cow::Owned(text)))
 }

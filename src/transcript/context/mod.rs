@@ -21,6 +21,7 @@ use super::ids::Id;
 use super::throw::Throw;
 use super::tree::{Leaf, Linked, Path, Tree};
 use crate::finding::Release;
+use crate::json::scan::DEEP;
 use crate::json::{JsString, Value, View};
 use crate::transcript::date;
 use js::Js;
@@ -49,6 +50,10 @@ pub trait ContextEntries: Linked {
     }
     /// What the message of an entry weighs ([`emitted_weight`]).
     fn weight(&self, entry: usize) -> u64;
+    /// Whether the message of an entry is known to be nested too deeply to be weighed ([`emitted_is_deep`]).
+    fn is_deep(&self, _entry: usize) -> bool {
+        false
+    }
 }
 
 /// A message of the context, by the number of the entry it comes from. A context has as many as a file has entries.
@@ -227,6 +232,10 @@ pub enum Class {
 pub fn classify<L: ContextEntries + ?Sized>(list: &L, release: Release, budget: Option<u64>) -> Result<Class, Throw> {
     let tree = Tree::new(list);
     let context = build(&tree, Leaf::Last, release)?;
+    // Weighing recurses, whatever the budget.
+    if context.messages.iter().any(|message| list.is_deep(message.entry())) {
+        return Err(Throw::Range);
+    }
     let over = budget.and_then(|budget| context.weight().filter(|bytes| *bytes > budget));
     Ok(match over {
         Some(bytes) => Class::TooLarge { bytes },
@@ -310,6 +319,19 @@ pub fn emitted_weight<'v, V: View<'v>>(entry: V, kind: EntryKind) -> u64 {
     };
     let members = members_of(kind);
     budget::OBJECT + members.iter().map(|(key, source)| budget::string(key.as_bytes()) + weight(source)).sum::<u64>()
+}
+
+/// Whether the message that an entry gives is nested deeper than gjc's functions can recurse ([`DEEP`]).
+pub fn emitted_is_deep<'v, V: View<'v>>(entry: V, kind: EntryKind) -> bool {
+    let is_deep = |key: &str| entry.get(key).is_some_and(|member| member.is_deeper_than(DEEP));
+    match kind {
+        EntryKind::Message => is_deep("message"),
+        _ => members_of(kind).iter().any(|(_, source)| match source {
+            Source::Member(key) => is_deep(key),
+            Source::Payload => remote_history(entry).is_some_and(|(_, history)| history.is_deeper_than(DEEP)),
+            Source::Text(_) | Source::Time => false,
+        }),
+    }
 }
 
 #[cfg(test)]

@@ -193,3 +193,18 @@ fn many_roles_and_rules_stay_linear() {
         .collect();
     assert!(weight(&lines).unwrap() > 940);
 }
+
+#[test]
+fn an_id_that_cannot_become_text_throws_where_an_observation_id_is_made_of_it() {
+    let of = |id: &str, details: &str| {
+        let custom = format!(
+            r#"{{"type":"custom_message","id":{id},"parentId":null,"timestamp":"t","customType":"c","content":"x","details":{details}}}"#
+        );
+        let text = format!("{{\"type\":\"session\",\"version\":5,\"id\":\"s\"}}\n{custom}\n");
+        let answers = contexts(text.as_bytes(), Release::V0_17, &[LeafName::Last], &mut Numbered::default()).unwrap();
+        String::from_utf8(answers.concat()).unwrap()
+    };
+    assert_eq!(of(r#"{"toString":1}"#, "{}"), r#"{"throws":"No default value"}"#);
+    assert!(of("{}", "{}").contains("session:s:entry:[object Object]"));
+    assert!(of(r#"{"toString":1}"#, r#"{"observationId":"own"}"#).contains("own"));
+}
