@@ -230,6 +230,10 @@ pub fn look_into(fs: &dyn Fs, release: Release, path: &Path, provenance: Provena
         name.strip_suffix(layout::TRANSCRIPT_SUFFIX).map(str::to_owned).filter(|id| is_session_id(id))
     };
     let invalid = |code, detail, transient| Invalid { path: path.to_owned(), code, session_id: by_name(), detail, cwd: None, transient };
+    if path.file_name().is_some_and(|name| name.to_str().is_none()) {
+        // JavaScript reads such a name with U+FFFD in it and then finds no file of that name.
+        return Err(invalid("unreadable_candidate", "its name is not UTF-8".to_owned(), false));
+    }
     let Captured { bytes, meta } = capture(fs, path, Bound::Prefix(PREFLIGHT_BYTES)).map_err(|refusal| {
         // 0.15.0 called everything that the capture refuses unreadable.
         let changed = Difference::CandidateSourceChanged.in_effect(release) && !matches!(refusal, Refusal::Failed(_));
@@ -406,7 +410,8 @@ pub fn directories(world: &World<'_>, scope: &Scope) -> Result<(Vec<(PathBuf, Pr
     let mut visited = known_directories(world, scope, &known)?;
     let mut unknown = Vec::new();
     for entry in world.fs.list(&scope.sessions_root)? {
-        let name = entry.name.to_string_lossy().into_owned();
+        // A name that is not UTF-8 is not found again under the name that JavaScript reads.
+        let Some(name) = entry.name.to_str().map(str::to_owned) else { continue };
         if !legacy::is_unknown_candidate(entry.name.as_bytes()) || known.contains(&name) {
             continue;
         }
@@ -537,7 +542,7 @@ impl Retirement {
         let Ok(entries) = directory.entries() else { return found };
         for entry in entries {
             let Ok(entry) = entry else { break };
-            let path = tombstones.join(&entry.name);
+            let path = tombstones.join(&*entry.name.to_string_lossy());
             let Some(record) = capture(fs, &path, Bound::Ceiling(RECORD_CEILING)).ok().and_then(|captured| parse(&captured.bytes)) else {
                 found.ended_by = Some(path);
                 break;

@@ -1,7 +1,11 @@
 //! Migration receipts: names, the record as gjc writes it, and the rules by which gjc reads one back (spec 02 §6.5, §6.7,
 //! §7.2). Pure; what has to be looked up on disk is asked of [`Evidence`].
 
-use super::record::{NodeKind, TranscriptIdentity, Tree, decimal, equals, is_text, is_tree, json_text, record_bytes, spells};
+use super::collation::locale_compare;
+use super::record::{
+    BigInt, NodeKind, TranscriptIdentity, Tree, decimal, equals, is_text, is_tree, json_text, record_bytes, spells, to_bigint,
+};
+use super::tombstone::is_sibling;
 use crate::json::spelling::is_hex64;
 use crate::json::value::Array;
 use crate::json::view::View;
@@ -138,6 +142,12 @@ impl ManifestEntry {
         }
         Value::Object(entry)
     }
+}
+
+/// Sorts a manifest as gjc does: `localeCompare` on path, then on kind.
+pub fn sort_manifest(manifest: &mut [ManifestEntry]) {
+    let directory = |entry: &ManifestEntry| matches!(entry, ManifestEntry::Directory { .. });
+    manifest.sort_by(|a, b| locale_compare(&a.path().to_string(), &b.path().to_string()).then(directory(b).cmp(&directory(a))));
 }
 
 /// Identity of an artifact root or placeholder: the directory and its parent.
@@ -433,7 +443,7 @@ pub fn matches(receipt: &Value, scope: &str, source: Side<'_>, destination: Side
     if let Some(cleanup) = receipt.member("sourceArtifactCleanup") {
         let role =
             receipt.member("sourceArtifactQuarantine").is_some_and(|quarantine| is_text(quarantine, "role", DETACHED_ROLE.as_bytes()));
-        hold(role && is_placeholder(cleanup) && disk.placeholder_holds(cleanup), Clause::Placeholder)?;
+        hold(role && names_placeholder(cleanup) && disk.placeholder_holds(cleanup), Clause::Placeholder)?;
     }
     hold(has_fixed_fields(receipt, scope), Clause::Fixed)?;
     hold(disk.manifest_holds(manifest), Clause::Manifest)?;
@@ -486,14 +496,34 @@ fn is_safe_size(size: f64) -> bool {
     size.fract() == 0.0 && (0.0..=9_007_199_254_740_991.0).contains(&size)
 }
 
-/// The shape half of clause 5: state, role, retained path, complete identity, a tree of exactly its root.
+/// The members of the identity of an artifact root or a placeholder.
+const IDENTITY: [&str; 6] = ["dev", "ino", "size", "mtimeNs", "parentDev", "parentIno"];
+
+/// All of them are texts, as gjc writes them.
+fn has_texts(identity: &Value) -> bool {
+    IDENTITY.iter().all(|key| identity.str_member(key).is_some())
+}
+/// `BigInt` reads all of them; a number that is no text is read, too.
+fn has_numbers(identity: &Value) -> bool {
+    IDENTITY.iter().all(|key| identity.member(key).is_some_and(|number| to_bigint(number) != BigInt::SyntaxError))
+}
+
+/// The shape half of clause 5: state, role, retained path, a tree of exactly its root, and an identity whose members are there
+/// and can be read as numbers.
+fn names_placeholder(cleanup: &Value) -> bool {
+    is_placeholder_of(cleanup, has_numbers)
+}
+
+/// The same of a record as gjc writes it: the members of its identity are texts.
 pub fn is_placeholder(cleanup: &Value) -> bool {
+    is_placeholder_of(cleanup, has_texts)
+}
+
+fn is_placeholder_of(cleanup: &Value, identity: fn(&Value) -> bool) -> bool {
     is_text(cleanup, "state", b"cleanup_pending")
         && is_text(cleanup, "role", PLACEHOLDER_ROLE.as_bytes())
         && cleanup.str_member("retainedPath").is_some()
-        && cleanup.member("identity").is_some_and(|identity| {
-            ["dev", "ino", "size", "mtimeNs", "parentDev", "parentIno"].iter().all(|key| identity.str_member(key).is_some())
-        })
+        && cleanup.member("identity").is_some_and(identity)
         && cleanup
             .member("tree")
             .is_some_and(|tree| is_tree(tree) && tree.member("entries").and_then(Value::as_array).is_some_and(|e| e.len() == 1))
@@ -508,44 +538,57 @@ pub struct Recoverable<'a> {
     pub outcome: Option<DetachOutcome>,
 }
 
-/// Reads the quarantine of a `prepared` or `detached` receipt for recovery. `Ok(None)`: there is none. `Err`: what gjc
-/// answers `durability_failed` to.
+/// Reads the quarantine of a `prepared` or `detached` receipt for recovery. `Ok(None)`: there is none. That a recorded
+/// placeholder still stands is for the caller to ask.
 ///
 /// `artifacts` is the transcript path without `.jsonl`, `directory` the legacy directory.
+///
+/// # Errors
+/// What gjc answers to a quarantine that it cannot use.
 pub fn recoverable<'a>(
     receipt: &'a Value,
     detached: bool,
     artifacts: &[u8],
     directory: &[u8],
 ) -> Result<Option<Recoverable<'a>>, NotRecoverable> {
-    let Some(quarantine) = receipt.member("sourceArtifactQuarantine") else { return Ok(None) };
-    let path = quarantine.str_member("detachedPath").ok_or(NotRecoverable)?;
-    let sibling = path.strip_prefix(directory).and_then(|rest| rest.strip_prefix(b"/"));
-    let in_place = sibling.is_some_and(|name| !name.contains(&b'/') && name.starts_with(b".gjc-migrate-"));
-    let identity = quarantine
-        .member("identity")
-        .is_some_and(|identity| ["dev", "ino", "size", "mtimeNs"].iter().all(|key| identity.str_member(key).is_some()));
-    let whole = is_text(quarantine, "path", artifacts) && in_place && identity && quarantine.member("tree").is_some_and(is_tree);
-    if !whole {
-        return Err(NotRecoverable);
+    if receipt.kind() == Kind::Null {
+        return Err(NotRecoverable::Throws);
     }
+    let Some(quarantine) = receipt.member("sourceArtifactQuarantine").filter(|quarantine| quarantine.truthy()) else { return Ok(None) };
+    let beside = quarantine.str_member("detachedPath").is_some_and(|path| is_sibling(&path, directory, b".gjc-migrate-"));
+    let identity = quarantine.member("identity").filter(|identity| has_texts(identity));
+    let whole = is_text(quarantine, "path", artifacts) && beside && quarantine.member("tree").is_some_and(is_tree);
+    let Some(identity) = identity.filter(|_| whole) else { return Err(NotRecoverable::Durability) };
+    let readable = |identity| if has_numbers(identity) { Ok(()) } else { Err(NotRecoverable::Throws) };
+    readable(identity)?;
     if !detached {
         return Ok(Some(Recoverable { quarantine, outcome: None }));
     }
+    if !is_text(quarantine, "role", DETACHED_ROLE.as_bytes()) {
+        return Err(NotRecoverable::Durability);
+    }
     let cleanup = receipt.member("sourceArtifactCleanup");
-    let outcome = match receipt.member("detachOutcome") {
-        Some(outcome) if outcome.is_str("clean") && cleanup.is_none() => DetachOutcome::Clean,
-        Some(outcome) if outcome.is_str("cleanup_pending") && cleanup.is_some_and(is_placeholder) => DetachOutcome::CleanupPending,
-        _ => return Err(NotRecoverable),
+    let outcome = match (receipt.member("detachOutcome"), cleanup) {
+        (Some(outcome), None) if outcome.is_str("clean") => DetachOutcome::Clean,
+        (Some(outcome), Some(cleanup)) if outcome.is_str("cleanup_pending") && is_placeholder(cleanup) => {
+            cleanup.member("identity").map_or(Ok(()), readable)?;
+            DetachOutcome::CleanupPending
+        }
+        _ => return Err(NotRecoverable::Durability),
     };
-    let role = is_text(quarantine, "role", DETACHED_ROLE.as_bytes());
-    role.then_some(Some(Recoverable { quarantine, outcome: Some(outcome) })).ok_or(NotRecoverable)
+    Ok(Some(Recoverable { quarantine, outcome: Some(outcome) }))
 }
 
-/// The quarantine breaks a rule of spec 02 §6.7: `durability_failed`.
+/// The quarantine cannot be used for recovery (spec 02 §6.7).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("the recorded quarantine of the artifact root is not usable")]
-pub struct NotRecoverable;
+pub enum NotRecoverable {
+    /// It breaks a rule: `durability_failed`.
+    #[error("the recorded quarantine of the artifact root is not usable")]
+    Durability,
+    /// Reading it throws: the receipt is `null`, or a number is none. `managed_storage_unsupported`.
+    #[error("the receipt is null, or a number of the quarantine is no integer")]
+    Throws,
+}
 
 /// True when the receipt names no usable source or destination path, or breaks clause 1, 4 or 6 although it says
 /// `committed`: the condition of `managed_gc_protocol_migration_invalid`.
@@ -747,10 +790,26 @@ mod tests {
             |text: &str| recoverable(&Value::parse(text.as_bytes()).unwrap(), true, b"/s/-l/x", b"/s/-l").map(|found| found.is_some());
         let text = String::from_utf8(detached.encode()).unwrap();
         assert_eq!(read(&text), Ok(true));
-        assert_eq!(read(&text.replace(".gjc-migrate-", ".gjc-other-")), Err(NotRecoverable));
-        assert_eq!(read(&text.replace("\"clean\"", "\"cleanup_pending\"")), Err(NotRecoverable));
-        assert_eq!(read(&text.replace("detached_artifact_root", "x")), Err(NotRecoverable));
+        assert_eq!(read(&text.replace(".gjc-migrate-", ".gjc-other-")), Err(NotRecoverable::Durability));
+        assert_eq!(read(&text.replace("\"clean\"", "\"cleanup_pending\"")), Err(NotRecoverable::Durability));
+        assert_eq!(read(&text.replace("detached_artifact_root", "x")), Err(NotRecoverable::Durability));
         assert_eq!(read("{}"), Ok(false));
+        for none in ["5", "[]", "{\"sourceArtifactQuarantine\":null}", "{\"sourceArtifactQuarantine\":0}"] {
+            assert_eq!(read(none), Ok(false), "{none}");
+        }
+        assert_eq!(read("null"), Err(NotRecoverable::Throws));
+        assert_eq!(read(&text.replace(",\"parentDev\":\"65024\"", "")), Err(NotRecoverable::Durability));
+        let identity = |dev: &str| {
+            text.replace("\"identity\":{\"dev\":\"65024\",\"ino\":\"9\"", &format!("\"identity\":{{\"dev\":\"{dev}\",\"ino\":\"9\""))
+        };
+        assert_ne!(identity("x"), text);
+        assert_eq!(read(&identity("x")), Err(NotRecoverable::Throws));
+        assert_eq!(read(&identity(" 0xfe00 ")), Ok(true));
+        assert_eq!(
+            read(&identity("x").replace("detached_artifact_root", "x")),
+            Err(NotRecoverable::Throws),
+            "numbers come before the role"
+        );
     }
     #[test]
     fn a_committed_receipt_without_paths_is_invalid() {

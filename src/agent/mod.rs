@@ -8,6 +8,7 @@ pub mod blobs;
 pub mod budget;
 pub mod candidates;
 pub mod catalogue;
+pub mod collation;
 pub mod history;
 pub mod identity;
 pub mod layout;

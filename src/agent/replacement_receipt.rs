@@ -1,6 +1,7 @@
 //! Replacement receipts: content, publisher, and who owns one (spec 02 §8.1 to §8.4, 02a.15). Pure; names are in
 //! [`residue`](super::residue), processes are asked of [`Liveness`].
 
+use super::posix;
 use super::record::{decimal, equals, json_text};
 use crate::finding::{Difference, Release};
 use crate::fsys::host::{Liveness, Observation};
@@ -69,6 +70,8 @@ pub struct ReceiptV1 {
     pub predecessor: JsString,
     /// Path of the successor.
     pub successor: JsString,
+    /// What the predecessor is.
+    pub identity: FileIdentity,
 }
 
 /// The content breaks a rule of spec 02 §8.2: `managed_replace_cleanup_receipt_invalid`.
@@ -131,19 +134,17 @@ pub fn parse_v1(bytes: &[u8], directory: &[u8], name: super::residue::Inode) -> 
     }
     let path = |key: &str| value.str_member(key).map(|text| JsString::from_wtf8(text.into_owned())).ok_or(Invalid::Paths);
     let (predecessor, successor) = (path("predecessor")?, path("successor")?);
-    let identity = value.member("identity").ok_or(Invalid::Identity)?;
-    let agrees = |key: &str, number: u64| {
-        identity.str_member(key).is_some_and(|text| std::str::from_utf8(&text).ok().and_then(canonical_decimal) == Some(number))
-    };
-    if !agrees("dev", name.dev) || !agrees("ino", name.ino) {
+    let identity = value.member("identity").and_then(|identity| whole_identity(identity, &canonical_decimal)).ok_or(Invalid::Identity)?;
+    if (identity.dev, identity.ino) != (name.dev, name.ino) {
         return Err(Invalid::Identity);
     }
     let expected = format!(".gjc-exact-replace-destination-{:x}-{:x}", name.dev, name.ino);
-    let in_place = predecessor.as_bytes().strip_prefix(directory).and_then(|rest| rest.strip_prefix(b"/")) == Some(expected.as_bytes());
+    let in_place =
+        is_direct_child(predecessor.as_bytes(), directory) && posix::basename(&resolved(predecessor.as_bytes())) == expected.as_bytes();
     if !in_place || !is_direct_child(successor.as_bytes(), directory) {
         return Err(Invalid::Elsewhere);
     }
-    Ok(ReceiptV1 { predecessor, successor })
+    Ok(ReceiptV1 { predecessor, successor, identity })
 }
 
 /// True when this release accepts the numbers of a `.gjc-replace-cleanup-…` name: signed ones are for 0.17, leading zeros in
@@ -154,31 +155,44 @@ pub fn accepts_name(name: &[u8], release: Release) -> bool {
     match super::residue::parse(name) {
         Some(Residue::ReplaceReceiptPending) => true,
         Some(Residue::ReplaceReceiptCanonical { .. }) => fits(),
-        Some(Residue::ReplaceReceiptV1 { canonical, .. }) => fits() && (canonical || !Difference::CanonicalReceiptNames.in_effect(release)),
+        // No group of digits is longer than 16, zeros at its front included; no other part of the name is either.
+        Some(Residue::ReplaceReceiptV1 { canonical, .. }) => {
+            name.split(|byte| matches!(byte, b'-' | b'.')).all(|part| part.len() <= 16)
+                && fits()
+                && (canonical || !Difference::CanonicalReceiptNames.in_effect(release))
+        }
         _ => false,
     }
 }
 
-/// True when `path` is `directory` + `/` + one plain segment.
+/// True when the path, resolved, is `directory` + `/` + one segment. A relative one would lie wherever gjc was started: it counts
+/// as elsewhere.
 pub fn is_direct_child(path: &[u8], directory: &[u8]) -> bool {
-    let Some(name) = path.strip_prefix(directory).and_then(|rest| rest.strip_prefix(b"/")) else { return false };
-    !name.is_empty() && !name.contains(&b'/') && name != b"." && name != b".."
+    let resolved = resolved(path);
+    path.starts_with(b"/") && posix::dirname(&resolved) == directory && !posix::basename(&resolved).is_empty()
 }
 
+fn resolved(path: &[u8]) -> Vec<u8> {
+    posix::resolve(b"/", path)
+}
+
+/// An identity of a version-3 receipt: its size is a safe integer.
 fn file_identity(value: &Value, release: Release) -> Option<FileIdentity> {
+    whole_identity(value, &|text| node_number(text, release)).filter(|identity| identity.size <= 9_007_199_254_740_991)
+}
+
+/// All seven members; six of them canonical decimals of 64 bits, of which `node` reads device and inode.
+fn whole_identity(value: &Value, node: &dyn Fn(&str) -> Option<u64>) -> Option<FileIdentity> {
     let text = |key: &str| value.str_member(key).and_then(|text| String::from_utf8(text.into_owned()).ok());
-    let node = |key: &str| node_number(&text(key)?, release);
-    let wide = |key: &str| text(key).filter(|text| is_canonical(text)).and_then(|text| text.parse::<u128>().ok());
-    let sha256 = text("sha256").filter(|text| crate::json::spelling::is_hex64(text))?;
-    let size = u64::try_from(wide("size")?).ok().filter(|size| *size <= 9_007_199_254_740_991)?;
+    let number = |key: &str| canonical_decimal(&text(key)?);
     Some(FileIdentity {
-        dev: node("dev")?,
-        ino: node("ino")?,
-        nlink: u64::try_from(wide("nlink")?).ok()?,
-        size,
-        mtime_ns: wide("mtimeNs")?,
-        ctime_ns: wide("ctimeNs")?,
-        sha256,
+        dev: node(&text("dev")?)?,
+        ino: node(&text("ino")?)?,
+        nlink: number("nlink")?,
+        size: number("size")?,
+        mtime_ns: number("mtimeNs")?.into(),
+        ctime_ns: number("ctimeNs")?.into(),
+        sha256: text("sha256").filter(|text| crate::json::spelling::is_hex64(text))?,
     })
 }
 
@@ -462,10 +476,44 @@ mod tests {
     }
     #[test]
     fn version_1_receipts() {
-        let text = r#"{"version":1,"predecessor":"/s/v2/.gjc-exact-replace-destination-fe00-1","successor":"/s/v2/x.jsonl","identity":{"dev":"65024","ino":"1"}}"#;
+        let text = r#"{"version":1,"predecessor":"/s/v2/.gjc-exact-replace-destination-fe00-1","successor":"/s/v2/x.jsonl","identity":{"dev":"65024","ino":"1","nlink":"1","size":"9007199254740993","mtimeNs":"5","ctimeNs":"6","sha256":"SHA"}}"#;
+        let text = text.replace("SHA", &"a".repeat(64));
         let name = Inode { dev: 65024, ino: 1 };
         assert!(parse_v1(text.as_bytes(), b"/s/v2", name).is_ok());
         assert_eq!(parse_v1(text.as_bytes(), b"/s/v2", Inode { dev: 65024, ino: 2 }), Err(Invalid::Identity));
         assert_eq!(parse_v1(text.replace("/s/v2/.gjc", "/s/other/.gjc").as_bytes(), b"/s/v2", name), Err(Invalid::Elsewhere));
+        for (from, to) in [
+            ("\"size\":\"9007199254740993\",", ""),
+            (",\"ctimeNs\":\"6\"", ""),
+            ("\"mtimeNs\":\"5\"", "\"mtimeNs\":\"18446744073709551616\""),
+        ] {
+            assert_ne!(text.replace(from, to), text);
+            assert_eq!(parse_v1(text.replace(from, to).as_bytes(), b"/s/v2", name), Err(Invalid::Identity), "{from}");
+        }
+        assert!(parse_v1(text.replace("/s/v2/.gjc", "/s//v2/x/../.gjc").as_bytes(), b"/s/v2", name).is_ok());
+    }
+    #[test]
+    fn times_have_64_bits() {
+        assert!(edited("\"mtimeNs\":\"5\"", "\"mtimeNs\":\"18446744073709551615\"", Release::V0_15).is_ok());
+        for key in ["mtimeNs\":\"5", "ctimeNs\":\"6", "nlink\":\"1"] {
+            let (name, _) = key.split_once('"').unwrap();
+            let to = format!("{name}\":\"18446744073709551616");
+            assert_eq!(edited(key, &to, Release::V0_15), Err(Invalid::Identity), "{name}");
+        }
+    }
+    #[test]
+    fn paths_are_resolved_before_they_are_compared() {
+        for path in ["/s/v2/a/../x.jsonl", "/s/v2/x.jsonl/", "/s/v2//x.jsonl", "/s/./v2/x.jsonl"] {
+            assert!(edited("/s/v2/x.jsonl\"", &format!("{path}\""), Release::V0_15).is_ok(), "{path}");
+        }
+        for path in ["/s/v2/a/x.jsonl", "/s/v2/..", "x.jsonl", "", "/s/v2/"] {
+            assert_eq!(edited("\"/s/v2/x.jsonl\"", &format!("\"{path}\""), Release::V0_15), Err(Invalid::Elsewhere), "{path}");
+        }
+    }
+    #[test]
+    fn a_group_of_a_version_1_name_has_at_most_16_digits() {
+        let name = |zeros: usize| format!(".gjc-replace-cleanup-{}1-2.json", "0".repeat(zeros));
+        assert!(accepts_name(name(15).as_bytes(), Release::V0_15));
+        assert!(!accepts_name(name(16).as_bytes(), Release::V0_15));
     }
 }

@@ -1,10 +1,10 @@
 //! The receipts of a migration (spec 02 §6.5): what each says, and the order of a manifest.
 
 use crate::agent::candidates::path_text;
+pub use crate::agent::migration_receipt::sort_manifest as sort;
 use crate::agent::migration_receipt::{ManifestEntry, Party, Receipt, State};
 use crate::agent::record::TranscriptIdentity;
 use crate::json::JsString;
-use std::cmp::Ordering;
 use std::path::Path;
 
 /// `.published` or the committed receipt, made from the prepared one: the manifest in its order, the destination with its
@@ -27,52 +27,9 @@ pub fn prepared(planned: Receipt, attempt_id: &JsString, destination: &Path) -> 
     Receipt { attempt_id: attempt_id.clone(), destination, ..planned }
 }
 
-/// Sorts a manifest as gjc does: `localeCompare` on path, then on kind.
-pub fn sort(manifest: &mut [ManifestEntry]) {
-    let directory = |entry: &ManifestEntry| matches!(entry, ManifestEntry::Directory { .. });
-    manifest.sort_by(|a, b| locale_compare(&a.path().to_string(), &b.path().to_string()).then(directory(b).cmp(&directory(a))));
-}
-
-/// `String.prototype.localeCompare` in the root collation, exact for ASCII: first the letters without their case, digits before
-/// letters, signs before digits, in the order of the collation; then lower case before upper case. Other characters follow the
-/// ASCII letters in the order of their code points, which is not exact; no reader compares the order of a manifest.
-pub fn locale_compare(a: &str, b: &str) -> Ordering {
-    let primary = |text: &str| text.chars().filter_map(weight).collect::<Vec<u32>>();
-    let tertiary = |text: &str| text.chars().filter(|c| weight(*c).is_some()).map(|c| c.is_ascii_uppercase()).collect::<Vec<bool>>();
-    primary(a).cmp(&primary(b)).then_with(|| tertiary(a).cmp(&tertiary(b))).then_with(|| a.encode_utf16().cmp(b.encode_utf16()))
-}
-
-/// Primary weight; none for what the collation ignores.
-fn weight(c: char) -> Option<u32> {
-    const SIGNS: &str = "\t\n\u{b}\u{c}\r _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$";
-    const DIGITS: u32 = 100;
-    const LETTERS: u32 = 200;
-    const OTHERS: u32 = 1000;
-    match c {
-        '0'..='9' => Some(DIGITS + u32::from(c) - u32::from('0')),
-        'a'..='z' => Some(LETTERS + u32::from(c) - u32::from('a')),
-        'A'..='Z' => Some(LETTERS + u32::from(c) - u32::from('A')),
-        _ => match SIGNS.chars().position(|sign| sign == c) {
-            Some(at) => Some(at as u32),
-            None if c.is_ascii_control() => None,
-            None => Some(OTHERS + u32::from(c)),
-        },
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn paths_are_ordered_as_the_root_collation_orders_them() {
-        // What `["…"].sort((a, b) => a.localeCompare(b))` answers in the root collation.
-        let sorted = ["", "_x", "-x", ".x", "(a)", "a b", "a-b", "a.b", "a/b", "a1", "aa", "ab", "Ab", "B", "b.bash.log", "b/1", "b1"];
-        let mut mixed = sorted;
-        mixed.reverse();
-        mixed.sort_by(|a, b| locale_compare(a, b));
-        assert_eq!(mixed, sorted);
-    }
 
     #[test]
     fn a_directory_comes_before_a_file_of_the_same_path() {

@@ -188,7 +188,9 @@ pub(super) fn migration_receipt(record: &Value) -> Verdict {
             };
             let (source, destination) =
                 (Side { identity: &source, cwd: &source_cwd }, Side { identity: &destination, cwd: &destination_cwd });
-            let matched = matches(record, &scope, source, destination, &Yes).is_ok();
+            // gjc reads numbers of a placeholder that are no texts; it never writes them.
+            let written = record.member("sourceArtifactCleanup").is_none_or(migration_receipt::is_placeholder);
+            let matched = written && matches(record, &scope, source, destination, &Yes).is_ok();
             let own_id = |side: &Value| side.member("header").is_some_and(|header| text(header, "id") == text(side, "sessionId"));
             match matched {
                 true => Ok(()),
@@ -206,6 +208,8 @@ pub(super) fn migration_receipt(record: &Value) -> Verdict {
             let beside =
                 detached.is_some_and(|path| tombstone::is_sibling(path.as_bytes(), folder(artifacts.as_bytes()), b".gjc-migrate-"));
             match read {
+                // gjc reads any falsy quarantine as none, and writes none by leaving it out.
+                Ok(None) if record.member("sourceArtifactQuarantine").is_some() => Err(SHAPE),
                 Ok(_) => Ok(()),
                 Err(_) if !beside => Err("paths"),
                 Err(_) if trees.into_iter().flatten().any(|tree| !is_tree(tree)) => Err("tree"),

@@ -4,12 +4,12 @@ use super::common::Clock;
 use super::scenes::{LEGACY, NOW, SCENES, resolved, run, scope, source, world};
 use gjc_fsck::agent::artifacts;
 use gjc_fsck::agent::candidates::{self, Candidate, Provenance};
+use gjc_fsck::agent::collation::locale_compare;
 use gjc_fsck::agent::migration_receipt::State;
 use gjc_fsck::agent::world::Scope;
 use gjc_fsck::corpus::clean;
 use gjc_fsck::fsys::{Fs, Memory};
 use gjc_fsck::repair::Outside;
-use gjc_fsck::repair::receipts::locale_compare;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 

@@ -389,3 +389,165 @@ fn a_deletion_whose_tombstone_has_its_name_taken() {
         ],
     );
 }
+
+const RECEIPT: &str = "agent/sessions/v2-{{digest:ws/a}}/.gjc-managed-session-internal/receipts/{{opname:@src}}";
+
+/// The first question of this kind that a recorded case asks.
+fn question(case: &str, op: &str) -> Value {
+    let asks = Case::recorded(case).0["ask"].take();
+    asks.as_array().unwrap().iter().find(|ask| ask["op"] == op).unwrap().clone()
+}
+fn migrated() -> Value {
+    json!({ "kind": "opened", "path": TRANSCRIPT, "migrated": true })
+}
+
+#[test]
+fn a_migration_that_stopped_before_anything_moved() {
+    let prepared = || Case::recorded("interrupted-prepared");
+    let staged = |state: &str, text: &str| prepared().node(file(format!("{RECEIPT}.{state}.json"), text));
+    all_hold(
+        &question("interrupted-prepared", "open"),
+        vec![
+            ("as it was", prepared(), migrated()),
+            ("its receipt is null", prepared().text(".prepared.json", "null"), refused("managed_storage_unsupported")),
+            ("a detached receipt is null", staged("detached", "null"), refused("managed_storage_unsupported")),
+            ("a detached receipt is a number", staged("detached", "5"), migrated()),
+            ("a detached receipt is no JSON", staged("detached", "x"), refused("durability_failed")),
+            ("a detached receipt without a quarantine", staged("detached", r#"{"sourceArtifactQuarantine":null}"#), migrated()),
+            (
+                "a detached receipt is a dangling link",
+                prepared().node(symlink(format!("{RECEIPT}.detached.json"), "nowhere")),
+                refused("managed_storage_unsupported"),
+            ),
+            (
+                "a published receipt is a directory",
+                prepared().node(directory(format!("{RECEIPT}.published.json"))),
+                refused("source_changed"),
+            ),
+            (
+                "a published receipt is a link",
+                prepared().node(symlink(format!("{RECEIPT}.published.json"), "nowhere")),
+                refused("managed_storage_unsupported"),
+            ),
+            ("a published receipt is no JSON", staged("published", "x"), migrated()),
+            ("a file stands for the copied artifacts", prepared().node(file(BESIDE, "x")), refused("durability_failed")),
+            ("a link stands for the copied artifacts", prepared().node(symlink(BESIDE, "x")), refused("durability_failed")),
+            ("an empty directory stands there", prepared().node(directory(BESIDE)), refused("durability_failed")),
+        ],
+    );
+}
+
+#[test]
+fn copies_that_stand_in_the_way() {
+    let name = "interrupted-prepared-with-artifacts";
+    let fresh = || Case::recorded(name).without(".prepared.json");
+    let log = format!("{BESIDE}/0.bash.log");
+    all_hold(
+        &question(name, "open"),
+        vec![
+            ("none", fresh(), migrated()),
+            ("a file for a directory", fresh().node(file(format!("{BESIDE}/sub"), "x")), refused("managed_storage_unsupported")),
+            ("a directory for a file", fresh().node(directory(&log)), refused("source_changed")),
+            ("a link for a file", fresh().node(symlink(&log, "x")), refused("managed_storage_unsupported")),
+            ("other bytes for a file", fresh().node(file(&log, "other")), refused("durability_failed")),
+            (
+                "two links of a file",
+                fresh().node(file("agent/y", "out\n")).node(json!({ "type": "hardlink", "path": log, "target": "agent/y" })),
+                refused("source_changed"),
+            ),
+            ("a further link", fresh().node(symlink(format!("{BESIDE}/zz"), "x")), refused("durability_failed")),
+            (
+                "the first in the order of the manifest is told",
+                fresh().node(file(format!("{BESIDE}/sub"), "x")).node(directory(&log)),
+                refused("source_changed"),
+            ),
+            (
+                "a detached receipt of an earlier try",
+                Case::recorded(name).node(file(format!("{RECEIPT}.detached.json"), "{}\n")),
+                refused("durability_failed"),
+            ),
+            (
+                "the prepared receipt has no parent",
+                Case::recorded(name).edit(".prepared.json", r#","parentDev":"#, r#","parentDevice":"#),
+                refused("durability_failed"),
+            ),
+        ],
+    );
+}
+
+#[test]
+fn artifacts_that_were_put_back_before_the_receipt_was_removed() {
+    let name = "interrupted-detached-original-back";
+    let back = || Case::recorded(name);
+    let cleanup = r#""sourceArtifactCleanup":{"state":"cleanup_pending","role":"exchange_placeholder","retainedPath":"{{root}}/x","identity":{"dev":"1","ino":"1","size":"1","mtimeNs":"1","parentDev":"1","parentIno":"1"},"tree":{"rootDev":"1","rootIno":"1","entries":[{"relativePath":"","kind":"directory","dev":"1","ino":"1","nlink":"2","size":"1","mtimeNs":"1","ctimeNs":"1"}]}},"detachOutcome":"cleanup_pending""#;
+    let identity =
+        |dev: &str| back().edit(".detached.json", r#""identity":{"dev":"{{dev:@art}}""#, &format!(r#""identity":{{"dev":"{dev}""#));
+    all_hold(
+        &question(name, "open"),
+        vec![
+            ("as it was", back(), migrated()),
+            ("an unknown member of the tree", back().edit(".detached.json", "\"rootDev\"", "\"zz\":1,\"rootDev\""), migrated()),
+            ("no link counts", back().edit(".detached.json", "\"nlink\"", "\"links\""), migrated()),
+            (
+                "another inode of the tree",
+                back().edit(".detached.json", r#""ino":"{{ino:@f0}}""#, r#""ino":"1""#),
+                refused("durability_failed"),
+            ),
+            ("no parent", back().edit(".detached.json", "\"parentDev\"", "\"parentDevice\""), refused("durability_failed")),
+            ("a device that is no number", identity("x"), refused("managed_storage_unsupported")),
+            ("a device in hexadecimal digits", identity("0x{{devhex:@art}}"), migrated()),
+            ("another device", identity("1"), refused("durability_failed")),
+            (
+                "a placeholder that does not stand",
+                back().edit(".detached.json", r#""detachOutcome":"clean""#, cleanup),
+                refused("durability_failed"),
+            ),
+        ],
+    );
+}
+
+#[test]
+fn a_committed_receipt_with_a_placeholder() {
+    let name = "receipt-placeholder-matching";
+    let receipt = "receipts/{{opname:@src}}.json";
+    let edited = |from: &str, to: &str| Case::recorded(name).edit(receipt, from, to);
+    let matched = Case::recorded(name).0["expect"][0].clone();
+    let legacy = "agent/sessions/{{legacy:ws/a}}/2026-01-01T00-00-00-000Z_s1.jsonl";
+    let both = json!({ "kind": "complete", "owned": [
+        { "path": TRANSCRIPT, "sessionId": "s1", "provenance": "v2", "state": "native_v2" },
+        { "path": legacy, "sessionId": "s1", "provenance": "legacy", "state": "legacy_unmigrated" },
+    ]});
+    let dev = r#""identity":{"dev":"{{dev:@ph}}""#;
+    all_hold(
+        &question(name, "list"),
+        vec![
+            ("as it was", Case::recorded(name), matched.clone()),
+            ("a number as a number", edited(r#""parentIno":"{{ino"#, r#""parentIno":"0","parentIno":"{{ino"#), matched.clone()),
+            ("a number in hexadecimal digits", edited(dev, r#""identity":{"dev":"0x{{devhex:@ph}}""#), matched.clone()),
+            ("a number with spaces", edited(dev, r#""identity":{"dev":" {{dev:@ph}} ""#), matched.clone()),
+            ("a number that is true", edited(dev, r#""identity":{"dev":true"#), both.clone()),
+            ("no link count", edited(r#""nlink":"{{nlink:@ph}}","#, ""), matched.clone()),
+            ("another link count", edited(r#""nlink":"{{nlink:@ph}}""#, r#""nlink":"9","zz":1"#), matched.clone()),
+            ("a hash of nothing", edited(r#""ctimeNs":"{{ctimeNs:@ph}}""#, r#""ctimeNs":"{{ctimeNs:@ph}}","sha256":null"#), both),
+        ],
+    );
+}
+
+#[test]
+fn a_transcript_whose_name_is_not_utf_8() {
+    let header = r#"{"type":"session","version":5,"id":"s1","timestamp":"2026-01-01T00:00:00.000Z","cwd":"{{root}}/ws/a"}"#;
+    let name = data_encoding::BASE64.encode(b"x\xff.jsonl");
+    let odd = json!({ "type": "file", "path": format!("{SCOPE}/"), "nameB64": name, "text": format!("{header}\n") });
+    let legacy = data_encoding::BASE64.encode(b"-\xff");
+    let inside = json!({ "type": "file", "path": "agent/sessions/", "nameB64": legacy, "text": "" });
+    let mut case = Case::recorded("transcript-name-hidden");
+    case.nodes().truncate(2);
+    all_hold(
+        &json!({ "op": "list", "cwd": "ws/a" }),
+        vec![(
+            "listed as what cannot be read",
+            case.node(odd).node(inside),
+            json!({ "kind": "complete", "owned": [], "foreign": 0, "invalid": ["unreadable_candidate"] }),
+        )],
+    );
+}

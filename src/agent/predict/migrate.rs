@@ -5,15 +5,15 @@ use super::prepare::{recovery_directory, replacement_receipts};
 use super::resume::lock_blocks;
 use super::{Refused, list};
 use crate::agent::artifacts::{self, Survey};
-use crate::agent::candidates::{Candidate, read_record};
+use crate::agent::candidates::{Candidate, placeholder_holds, read_record};
 use crate::agent::layout;
 use crate::agent::migration_receipt::{
-    self as receipt, DetachOutcome, DirectoryIdentity, ManifestEntry, Party, Quarantine, Receipt, State,
+    self as receipt, DetachOutcome, DirectoryIdentity, ManifestEntry, NotRecoverable, Party, Quarantine, Receipt, State,
 };
-use crate::agent::record::{TranscriptIdentity, Tree, json_text, spells};
+use crate::agent::record::{BigInt, RootRule, TranscriptIdentity, Tree, is_tree, same_trees, to_bigint};
 use crate::agent::tombstone::Provenance;
 use crate::agent::world::{Scope, World};
-use crate::fsys::{Kind, Refusal};
+use crate::fsys::{Bound, Kind, Refusal, capture};
 use crate::json::{JsString, Value};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -37,6 +37,8 @@ fn changed(refusal: &Refusal, path: &Path) -> Refused {
 enum Recovered {
     /// Nothing moved.
     InPlace,
+    /// The artifacts were put back before, and the receipt of their detaching is removed.
+    Undone,
     /// The detached tree is moved back: the ctime of its root changes, so no recorded tree equals it any more (02a.1).
     MovedBack,
 }
@@ -70,7 +72,7 @@ pub(super) fn migrate(world: &World<'_>, scope: &Scope, source: &Candidate) -> R
     let artifacts_at = source.artifacts();
     let lies_at = match recovered {
         Recovered::MovedBack => detached_path(&artifacts_at, &operation),
-        Recovered::InPlace => artifacts_at.clone(),
+        Recovered::InPlace | Recovered::Undone => artifacts_at.clone(),
     };
     let survey = artifacts::survey(fs, &lies_at).map_err(|fault| Refused::new(fault.code(), fault.to_string()).at(&artifacts_at))?;
     let tree = survey
@@ -102,14 +104,27 @@ pub(super) fn migrate(world: &World<'_>, scope: &Scope, source: &Candidate) -> R
             return Err(durability("the prepared receipt does not match", &prepared));
         }
     }
-    // 9. a leftover, looked at only when there are artifacts now (02a.19)
-    let leftover = detached_path(&artifacts_at, &operation);
-    if survey.is_some() && recovered == Recovered::InPlace && fs.present(&leftover).unwrap_or(true) {
-        return Err(conflict("a detached artifact root is left over", &leftover));
-    }
-    // 11. copy of the artifacts
+    let copies = artifacts_of_destination(&destination);
+    let staged = |state: State| scope.protocol(layout::RECEIPTS).join(state.file_name(&operation));
     if let Some(survey) = &survey {
-        copy_artifacts(world, survey, &artifacts_of_destination(&destination))?;
+        // 9. a leftover, looked at only when there are artifacts now (02a.19); a dangling link is only met by the detaching
+        let leftover = detached_path(&artifacts_at, &operation);
+        if recovered != Recovered::MovedBack {
+            if fs.stat(&leftover).is_ok() {
+                return Err(conflict("a detached artifact root is left over", &leftover));
+            }
+            if fs.present(&leftover).unwrap_or(true) {
+                return Err(durability("the name that the artifacts are detached to is taken", &leftover));
+            }
+        }
+        // 10. the receipt of the detaching names this attempt, so one that is there already is another
+        let detached = staged(State::ArtifactDetached);
+        if recovered != Recovered::Undone && fs.present(&detached).unwrap_or(true) {
+            return Err(durability("the receipt of an earlier detaching takes the name", &detached));
+        }
+        // 11. copy of the artifacts, which must be all that is there then
+        copy_artifacts(world, survey, &copies)?;
+        equal_artifacts(world, Some(survey), &copies)?;
     }
     // 12. publication of the transcript
     if existing.is_none() {
@@ -123,8 +138,7 @@ pub(super) fn migrate(world: &World<'_>, scope: &Scope, source: &Candidate) -> R
         }
     }
     // 14. manifest equal to the destination tree
-    let copied = artifacts::survey(fs, &artifacts_of_destination(&destination)).ok().flatten();
-    extra_artifacts(survey.as_ref(), copied.as_ref(), &artifacts_of_destination(&destination))?;
+    equal_artifacts(world, survey.as_ref(), &copies)?;
     // 17., 18. committed receipt
     let committed = scope.protocol(layout::RECEIPTS).join(State::Committed.file_name(&operation));
     if fs.present(&committed).unwrap_or(true) {
@@ -141,7 +155,23 @@ pub(super) fn migrate(world: &World<'_>, scope: &Scope, source: &Candidate) -> R
     let recovery = scope.directory.join(layout::RECOVERY);
     recovery_directory(world, &recovery)
         .map_err(|token| Refused::new("managed_storage_unsupported", format!("{token} (the migration is committed)")).at(&recovery))?;
+    let foreign = [State::ArtifactDetached, State::Published].into_iter().filter(|state| survey.is_none() || *state == State::Published);
+    for path in foreign.map(staged) {
+        if let Err(refusal) = capture(fs, &path, Bound::Prefix(0))
+            && !refusal.is_absent()
+        {
+            return Err(Refused::new(captured_code(&refusal), format!("a staged receipt {refusal} (the migration is committed)")).at(path));
+        }
+    }
     Ok(Opened { path: destination, migrated: true })
+}
+
+/// The code that what a capture refuses surfaces as.
+fn captured_code(refusal: &Refusal) -> &'static str {
+    match refusal.token() {
+        "source_changed" => "source_changed",
+        _ => "managed_storage_unsupported",
+    }
 }
 
 fn artifacts_of_destination(destination: &Path) -> PathBuf {
@@ -194,48 +224,64 @@ pub fn prepared_receipt(
     }
 }
 
-/// Step 4 and spec 02 §6.7: the quarantine of a `.detached` (preferred) or `.prepared` receipt.
+/// Step 4 and spec 02 §6.7: the quarantine of a `.detached` (preferred) or `.prepared` receipt. Existence is asked through
+/// links everywhere.
 fn recover(world: &World<'_>, scope: &Scope, source: &Candidate, operation: &str) -> Result<Recovered, Refused> {
-    let receipts = scope.protocol(layout::RECEIPTS);
     let fs = world.fs;
-    let (path, detached) = match (State::ArtifactDetached.file_name(operation), State::Prepared.file_name(operation)) {
-        (detached, _) if fs.present(&receipts.join(&detached)).unwrap_or(true) => (receipts.join(detached), true),
-        (_, prepared) if fs.present(&receipts.join(&prepared)).unwrap_or(true) => (receipts.join(prepared), false),
-        _ => return Ok(Recovered::InPlace),
+    let exists = |path: &Path| fs.stat(path).is_ok();
+    let staged = |state: State| scope.protocol(layout::RECEIPTS).join(state.file_name(operation));
+    let detached = exists(&staged(State::ArtifactDetached));
+    let path = staged(if detached { State::ArtifactDetached } else { State::Prepared });
+    let Some(record) = read_record(fs, &path).ok().flatten() else {
+        return if exists(&path) { Err(durability("the staged receipt cannot be read", &path)) } else { Ok(Recovered::InPlace) };
     };
-    let Some(record) = read_record(fs, &path).ok().flatten() else { return Err(durability("the staged receipt cannot be read", &path)) };
     let artifacts = source.artifacts();
     let directory = source.path.parent().unwrap_or(Path::new("/"));
     let found = receipt::recoverable(&record, detached, artifacts.as_os_str().as_bytes(), directory.as_os_str().as_bytes());
-    let Some(found) = found.map_err(|why| durability(why.to_string(), &path))? else { return Ok(Recovered::InPlace) };
+    let found = found.map_err(|why| match why {
+        NotRecoverable::Durability => durability(why.to_string(), &path),
+        NotRecoverable::Throws => Refused::new("managed_storage_unsupported", why.to_string()).at(&path),
+    })?;
+    let Some(found) = found else { return Ok(Recovered::InPlace) };
     let Some(Value::String(detached_at)) = found.quarantine.member("detachedPath") else { return Ok(Recovered::InPlace) };
     let detached_at = PathBuf::from(&*detached_at.as_js().to_string_lossy());
-    let original = fs.present(&artifacts).unwrap_or(true);
-    let moved = fs.present(&detached_at).unwrap_or(true);
-    match (found.outcome, original) {
-        (Some(DetachOutcome::Clean), true) if moved => Err(durability("original and detached artifact root both exist", &detached_at)),
-        (Some(DetachOutcome::Clean), true) if is_recorded(world, &artifacts, found.quarantine) => Ok(Recovered::InPlace),
-        (Some(DetachOutcome::Clean), true) => Err(durability("the original artifact root is not the recorded one", &artifacts)),
+    let original = exists(&artifacts);
+    match (found.outcome, record.member("sourceArtifactCleanup")) {
+        (Some(DetachOutcome::Clean), _) if original => {
+            if exists(&detached_at) {
+                return Err(durability("original and detached artifact root both exist", &detached_at));
+            }
+            return match is_recorded(world, &artifacts, found.quarantine) {
+                true => Ok(Recovered::Undone),
+                false => Err(durability("the original artifact root is not the recorded one", &artifacts)),
+            };
+        }
+        (Some(DetachOutcome::CleanupPending), Some(cleanup)) if !placeholder_holds(fs, directory, cleanup).unwrap_or(false) => {
+            return Err(durability("the recorded placeholder does not stand any more", &path));
+        }
+        _ => {}
+    }
+    match original {
         // A changed original is left alone; both are kept.
-        (_, true) => Ok(Recovered::InPlace),
-        (_, false) if is_recorded(world, &detached_at, found.quarantine) => Ok(Recovered::MovedBack),
-        (_, false) => Err(durability("the detached artifact root is missing or not the recorded one", &detached_at)),
+        true => Ok(Recovered::InPlace),
+        false if !is_recorded(world, &detached_at, found.quarantine) => {
+            Err(durability("the detached artifact root is missing or not the recorded one", &detached_at))
+        }
+        false if fs.present(&artifacts).unwrap_or(true) => Err(durability("a dangling link takes the artifact root's place", &artifacts)),
+        false => Ok(Recovered::MovedBack),
     }
 }
 
-/// Whether the directory is the recorded artifact root: identity, and the whole tree except the root's ctime.
+/// Whether the directory is the recorded artifact root: its identity, numbers as `BigInt` reads them, and the whole tree, of
+/// which the root may have other times.
 pub fn is_recorded(world: &World<'_>, path: &Path, quarantine: &Value) -> bool {
     let (Some(identity), Some(recorded)) = (quarantine.member("identity"), quarantine.member("tree")) else { return false };
-    let live = artifacts::survey(world.fs, path).ok().flatten();
-    let Some(live) = live.and_then(|survey| Some((survey.items.first()?.meta, artifacts::snapshot(world.fs, &survey).ok()?))) else {
-        return false;
-    };
-    let (root, tree) = live;
-    spells(identity, "dev", root.dev)
-        && spells(identity, "ino", root.ino)
-        && spells(identity, "size", root.size)
-        && spells(identity, "mtimeNs", root.mtime_ns)
-        && json_text(&without_root_ctime(&tree.to_value())) == json_text(&without_root_ctime(recorded))
+    let Some(survey) = artifacts::survey(world.fs, path).ok().flatten() else { return false };
+    let Some(root) = survey.items.first().map(|item| item.meta) else { return false };
+    let is = |key: &str, number: i128| identity.member(key).is_some_and(|recorded| to_bigint(recorded) == BigInt::Value(number));
+    let same = is("dev", root.dev.into()) && is("ino", root.ino.into()) && is("size", root.size.into()) && is("mtimeNs", root.mtime_ns);
+    same && is_tree(recorded)
+        && artifacts::snapshot(world.fs, &survey).is_ok_and(|tree| same_trees(&tree.to_value(), recorded, RootRule::Moved))
 }
 
 /// A recorded tree without the change time of its root, which moving the root changes.
@@ -253,33 +299,46 @@ pub fn without_root_ctime(tree: &Value) -> Value {
     tree
 }
 
-/// Step 11: every file is published without replacing; an existing one is tolerated when it is the same.
+/// Step 11: in the order of the manifest every directory is made and every file published without replacing; what is there
+/// is tolerated when it is the same.
 ///
 /// # Errors
 /// Something else stands in the way of a copy.
 pub fn copy_artifacts(world: &World<'_>, source: &Survey, destination: &Path) -> Result<(), Refused> {
-    match world.fs.lstat(destination) {
-        Ok(meta) if meta.kind != Kind::Directory => {
-            let why = format!("the destination artifact directory is a {}", meta.kind.noun());
-            return Err(Refused::new("managed_storage_unsupported", why).at(destination));
-        }
-        _ => {}
-    }
-    let manifest =
+    let mut manifest =
         artifacts::manifest(world.fs, source).map_err(|refusal| Refused::new("source_changed", refusal.to_string()).at(&source.root))?;
+    receipt::sort_manifest(&mut manifest);
     for entry in manifest {
-        let ManifestEntry::File { path, size, sha256 } = entry else { continue };
-        let copy = destination.join(&*path.as_js().to_string_lossy());
-        if !world.fs.present(&copy).unwrap_or(true) {
-            continue;
-        }
-        let same =
-            world.fs.lstat(&copy).is_ok_and(|meta| meta.size == size) && artifacts::hash(world.fs, &copy).is_ok_and(|hash| hash == sha256);
-        if !same {
-            return Err(durability("the destination holds another artifact of that name", &copy));
+        let copy = match &*entry.path().as_js().to_string_lossy() {
+            "" => destination.to_owned(),
+            below => destination.join(below),
+        };
+        match entry {
+            ManifestEntry::Directory { .. } => match world.fs.lstat(&copy) {
+                Ok(meta) if meta.kind != Kind::Directory => {
+                    let why = format!("a {} stands where an artifact directory is made", meta.kind.noun());
+                    return Err(Refused::new("managed_storage_unsupported", why).at(copy));
+                }
+                _ => {}
+            },
+            ManifestEntry::File { size, sha256, .. } => match capture(world.fs, &copy, Bound::Prefix(0)) {
+                Err(refusal) if refusal.is_absent() => {}
+                Err(refusal) => return Err(Refused::new(captured_code(&refusal), format!("the copy of an artifact {refusal}")).at(copy)),
+                Ok(there) => {
+                    if there.meta.size != size || !artifacts::hash(world.fs, &copy).is_ok_and(|hash| hash == sha256) {
+                        return Err(durability("the destination holds another artifact of that name", &copy));
+                    }
+                }
+            },
         }
     }
     Ok(())
+}
+
+/// The destination tree can be surveyed and holds nothing that the source lacks; without artifacts, nothing stands there.
+fn equal_artifacts(world: &World<'_>, source: Option<&Survey>, root: &Path) -> Result<(), Refused> {
+    let there = artifacts::survey(world.fs, root).map_err(|fault| durability(format!("{}: {fault}", fault.code()), root))?;
+    extra_artifacts(source, there.as_ref(), root)
 }
 
 /// Step 14: the destination tree must equal the manifest, so an entry that the source lacks is one too many.

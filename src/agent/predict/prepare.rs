@@ -267,10 +267,29 @@ pub fn judge_receipt(fs: &dyn Fs, release: Release, spelled: &Path, directory: &
             }
         }
         Some(Residue::ReplaceReceiptV1 { predecessor, .. }) => {
-            replacement_receipt::parse_v1(&bytes, in_directory, predecessor).map(|_| ReceiptStanding::V1).map_err(|why| why.to_string())
+            let receipt = replacement_receipt::parse_v1(&bytes, in_directory, predecessor).map_err(|why| why.to_string())?;
+            let name = receipt.predecessor.as_bytes().rsplit(|byte| *byte == b'/').find(|part| !part.is_empty()).unwrap_or_default();
+            match is_predecessor(fs, &directory.join(OsStr::from_bytes(name)), &receipt.identity) {
+                true => Ok(ReceiptStanding::V1),
+                false => Err("managed_replace_cleanup_pending: the predecessor is another file than the recorded one".to_owned()),
+            }
         }
         _ => Err("its name is none of the forms of this release".to_owned()),
     }
+}
+
+/// Nothing, or exactly the recorded file, stands at the predecessor's path: gjc removes nothing else.
+fn is_predecessor(fs: &dyn Fs, path: &Path, recorded: &replacement_receipt::FileIdentity) -> bool {
+    let meta = match fs.lstat(path) {
+        Ok(meta) => meta,
+        Err(error) => return error.errno == Errno::NOENT,
+    };
+    meta.kind == Kind::File
+        && meta.object() == (recorded.dev, recorded.ino)
+        && meta.nlink == recorded.nlink
+        && meta.size == recorded.size
+        && u128::try_from(meta.mtime_ns) == Ok(recorded.mtime_ns)
+        && crate::fsys::hash_file(fs, path).is_ok_and(|(hash, _)| data_encoding::HEXLOWER.encode(&hash) == recorded.sha256)
 }
 
 fn is_object(meta: &Meta, inode: Inode) -> bool {
