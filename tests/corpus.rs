@@ -10,6 +10,7 @@ use gjc_fsck::corpus::folder::{self, Folder};
 use gjc_fsck::corpus::observe::Memo;
 use gjc_fsck::corpus::run::{Failure, Observations, compare, is_canary, observations};
 use gjc_fsck::corpus::{coverage, lint, run};
+use gjc_fsck::json::{Value, View};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -62,15 +63,22 @@ fn every_case_says_what_the_program_answers() {
 }
 
 #[test]
-fn a_case_that_is_wrong_on_purpose_is_rejected() {
+fn a_case_that_is_wrong_on_purpose_is_rejected_for_that() {
     let canaries: Vec<&Seen> = CORPUS.iter().filter(|seen| is_canary(&seen.folder)).collect();
     assert!(canaries.len() >= 8);
+    let reasons = std::fs::read_to_string(root().join(run::REASONS)).unwrap();
     for canary in canaries {
-        assert!(!canary.failures().is_empty(), "{} passes", canary.folder.name);
+        let own: String =
+            reasons.lines().filter(|line| line.split('\t').next() == Some(&canary.folder.name)).map(|l| l.to_owned() + "\n").collect();
+        assert!(!own.is_empty(), "{}: no reason is stated", canary.folder.name);
+        let (_, others, stale) = Expectations::parse(&own).unwrap().sort_out(canary.failures());
+        assert!(others.is_empty() && stale.is_empty(), "{}{stale:?}", said(&others));
     }
 }
 
 /// Whatever is silenced, somebody notices: of every code that any case gives, the findings are taken away, and a case fails.
+/// To take them from the answer is the same as to push none: a case names all its findings, so what is missing in the answer is
+/// missing in the comparison, whatever else a check that pushes nothing would let through (a token that the code explained).
 #[test]
 fn with_any_one_code_switched_off_a_case_fails() {
     let mut guarded: BTreeMap<&str, u64> = BTreeMap::new();
@@ -145,13 +153,87 @@ fn every_class_of_damage_of_the_field_has_its_cases() {
     }
 }
 
-/// All five versions, with a valid or tolerated rule beside the faults.
+/// Every report of damage that is known has its cases, or the page says why it cannot have one.
+#[test]
+fn every_report_of_damage_has_its_cases() {
+    let page = std::fs::read_to_string(root().join("field/reports.tsv")).unwrap();
+    let names: BTreeSet<&str> = cases().map(|seen| &*seen.folder.name).collect();
+    let (mut wrong, mut shown, mut named) = (Vec::new(), 0, BTreeSet::new());
+    for line in page.lines().skip(1) {
+        let [reports, _, shows] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        if shows.starts_with("- ") {
+            continue;
+        }
+        shown += 1;
+        named.extend(shows.split(' '));
+        wrong.extend(shows.split(' ').filter(|case| !names.contains(case)).map(|case| format!("{reports}: {case} is no case")));
+    }
+    let reported = cases().filter(|seen| seen.case.tags.iter().any(|tag| tag == "report")).map(|seen| &*seen.folder.name);
+    let unnamed: Vec<&str> = reported.filter(|name| !named.contains(name) && !OF_A_READER.contains(name)).collect();
+    assert!(wrong.is_empty() && unnamed.is_empty(), "{wrong:?} {unnamed:?}");
+    assert!(shown > 60, "{shown}");
+}
+
+/// Cases of what gjc's loader does that nobody reported.
+const OF_A_READER: [&str; 9] = [
+    "v5/report_bare_carriage_returns",
+    "v5/report_control_character_in_a_text",
+    "v5/report_first_kept_empty",
+    "v5/report_form_feed_in_front",
+    "v5/report_line_null",
+    "v5/report_line_text",
+    "v5/report_patch_of_a_wrong_type",
+    "v5/report_second_root",
+    "v5/report_version_below_zero",
+];
+
+/// All five versions: cases of rules beside the faults, and of each old version one for every rule of its migration.
 #[test]
 fn every_version_has_cases_of_rules() {
-    for version in 1..=5 {
+    for (version, least) in [(1, 17), (2, 8), (3, 9), (4, 8), (5, 40)] {
         let of_version = |seen: &&Seen| seen.folder.name.starts_with(&format!("v{version}/"));
-        assert!(cases().filter(of_version).any(|seen| seen.case.code.is_none()), "version {version}");
+        let rules = cases().filter(of_version).filter(|seen| seen.case.code.is_none()).count();
+        assert!(rules >= least, "version {version}: {rules}");
     }
+}
+
+/// Whatever an entry may be of, a case shows it sound.
+#[test]
+fn every_type_of_entry_and_every_role_is_shown_in_a_case_without_a_fault() {
+    let mut shown: BTreeSet<String> = BTreeSet::new();
+    for seen in cases().filter(|seen| seen.case.kind == gjc_fsck::corpus::case::Kind::Valid) {
+        let Some(file) = &seen.case.trigger.file else { continue };
+        for line in seen.folder.read(file).unwrap().split(|byte| *byte == b'\n') {
+            let Some(record) = Value::parse(line) else { continue };
+            let text = |value: &Value, key: &str| value.str_member(key).map(|text| String::from_utf8_lossy(&text).into_owned());
+            shown.extend(text(&record, "type"));
+            shown.extend(record.member("message").and_then(|message| text(message, "role")).map(|role| format!("role {role}")));
+        }
+    }
+    let types = [
+        "session",
+        "message",
+        "model_change",
+        "configured_model_chain",
+        "compaction",
+        "branch_summary",
+        "custom",
+        "custom_message",
+        "label",
+        "ttsr_injection",
+        "mcp_tool_selection",
+        "discovered_builtin_tool_selection",
+        "session_init",
+        "mode_change",
+        "thinking_level_change",
+        "service_tier_change",
+        "header_patch",
+        "entry_patch",
+    ];
+    let roles = ["user", "developer", "assistant", "toolResult", "bashExecution", "pythonExecution", "custom", "fileMention"];
+    let wanted = types.map(str::to_owned).into_iter().chain(roles.map(|role| format!("role {role}")));
+    let lacking: Vec<String> = wanted.filter(|what| !shown.contains(what)).collect();
+    assert!(lacking.is_empty(), "{lacking:?}");
 }
 
 /// Somebody else's corpus: whatever is wrong with it is told, and nothing of it is taken for granted.
@@ -209,6 +291,32 @@ mod anybodys {
         assert_eq!(bless::proposals(root.path()).unwrap(), []);
         std::fs::write(root.path().join(".gitattributes"), "* -text\n").unwrap();
         assert_eq!(lint::lint(root.path()).unwrap(), []);
+    }
+
+    #[test]
+    fn a_canary_that_fails_for_another_reason_proves_nothing() {
+        let root = corpus("valid", "");
+        std::fs::create_dir_all(root.path().join("canaries")).unwrap();
+        std::fs::rename(root.path().join("x"), root.path().join("canaries/x")).unwrap();
+        let canaries = |reasons: &str| {
+            std::fs::write(root.path().join(run::REASONS), reasons).unwrap();
+            run::run(root.path(), &Expectations::default()).unwrap().canaries
+        };
+        let verdicts = "file: a transcript without expected verdicts";
+        assert_eq!(canaries(&format!("canaries/x\ttrigger\t{verdicts}\n")), [] as [&str; 0]);
+        assert_eq!(
+            canaries("canaries/x\ttrigger\tmissing utf8_bom\n"),
+            [
+                format!("canaries/x: it fails for no stated reason: {verdicts}"),
+                format!("canaries/reasons.tsv, line 1: canaries/x (trigger): it fails otherwise: {verdicts}"),
+            ]
+        );
+        std::fs::remove_file(root.path().join(run::REASONS)).unwrap();
+        assert_eq!(
+            run::run(root.path(), &Expectations::default()).unwrap().canaries,
+            [] as [&str; 0],
+            "without reasons any failure will do"
+        );
     }
 
     #[test]
@@ -283,7 +391,7 @@ mod adapters {
     use gjc_fsck::corpus::adapter::{self, Adapter};
     use gjc_fsck::corpus::run::Outcome;
     use gjc_fsck::finding::Release;
-    use gjc_fsck::json::{Value, View, stringify};
+    use gjc_fsck::json::stringify;
     use gjc_fsck::transcript::answer;
     use std::process::Command;
     use std::time::Duration;
@@ -297,8 +405,16 @@ mod adapters {
         outcome
     }
 
+    /// Whether a test that needs this program can run. One that cannot says so, past the harness, which keeps what a passing
+    /// test prints to itself.
     fn is_there(program: &str) -> bool {
-        Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+        use std::io::Write;
+        let there = Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success());
+        if !there {
+            let name = std::thread::current().name().unwrap_or_default().to_owned();
+            writeln!(std::io::stderr(), "SKIPPED {name}: there is no {program} on this machine").unwrap();
+        }
+        there
     }
 
     fn list(name: &str) -> String {

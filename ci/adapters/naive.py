@@ -26,6 +26,30 @@ def load(request):
     entries, _ = values(request["path"])
     return {"entries": entries if is_session(entries) else []}
 
+def migrate(request):
+    entries = load(request)["entries"]
+    if entries and entries[0].get("version", 1) < 2:
+        for number, entry in enumerate(entries[1:]):
+            entry["id"], entry["parentId"] = f"#{number}", f"#{number - 1}" if number else None
+    if entries:
+        entries[0]["version"] = 5
+    return {"entries": entries}
+
+def context(request):
+    entries = migrate(request)["entries"][1:]
+    by_id = {entry.get("id"): entry for entry in entries}
+    path, entry = [], entries[-1] if entries else None
+    while entry is not None and entry not in path:
+        path.insert(0, entry)
+        entry = by_id.get(entry.get("parentId"))
+    said = [entry for entry in path if entry.get("type") == "message"]
+    models = {"default": f"{m['provider']}/{m['model']}" for m in (e["message"] for e in said) if m.get("role") == "assistant"}
+    chains = {role: {"role": role, "entries": [model], "origin": "legacy_session", "explicitHead": True} for role, model in models.items()}
+    return {"context": {"messages": [entry["message"] for entry in said], "thinkingLevel": "off", "models": models,
+        "configuredModelChains": chains, "injectedTtsrRules": [], "injectedTtsrRuleRecords": [], "ttsrMessageCount": 0,
+        "selectedMCPToolNames": [], "hasPersistedMCPToolSelection": False, "hasPersistedDiscoveredBuiltinToolSelection": False,
+        "mode": "none"}, "message_entry_ids": [entry["id"] for entry in said]}
+
 def check(request):
     entries, clean = values(request["path"])
     if not clean or not is_session(entries):
@@ -42,7 +66,7 @@ def sessions(request):
             found.append({"id": entries[0]["id"], "path": os.path.relpath(path, request["agentDir"])})
     return {"sessions": found}
 
-ANSWERS = {"load": load, "check": check, "list": sessions}
+ANSWERS = {"load": load, "migrate": migrate, "context": context, "check": check, "list": sessions}
 
 for line in sys.stdin:
     request = json.loads(line)
@@ -55,5 +79,5 @@ for line in sys.stdin:
         try:
             reply["answer"] = ANSWERS[request["op"]](request)
         except Exception as error:
-            reply["error"] = f"{type(error).__name__}: {error}"
+            reply["error"] = type(error).__name__
     print(json.dumps(reply), flush=True)

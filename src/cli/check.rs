@@ -8,6 +8,7 @@ use crate::fsys::output::{Refused, write_report};
 use crate::fsys::{Fs, Kind, Real};
 use crate::render::human::{self, Layout};
 use crate::render::{Excerpts, concise, github, json, jsonl, junit, markdown, sarif};
+use crate::report::gate::Told;
 use crate::report::{self, Audit, Blobs, CheckedFor, Report, Settings, UserReason};
 use indicatif::HumanBytes;
 use std::borrow::Cow;
@@ -64,13 +65,25 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let audit = audit(observed(targets, &options, console), console);
     let own = prepared.told.files();
     let overrides = prepared.severity.into_iter().chain(overrides(console)).collect();
-    let report = report::build(audit, &Settings { overrides, told: prepared.told, ..settings(console) });
+    let told = Told { only: looked_at(&paths, console), ..prepared.told };
+    let settings = Settings { overrides, told, ..settings(console) };
+    let report = report::build(audit, &settings);
     if let Some(baseline) = renewed {
-        gate::renew(baseline, prepared.replaced.as_ref(), &report, console)?;
+        gate::renew(baseline, prepared.replaced.as_ref(), &report, |path| settings.told.reaches(path), console)?;
     }
     let base = &console.environment.current_dir;
     let targets = paths.iter().map(|path| (path.to_string_lossy().into_owned(), base.join(path))).collect();
     write(&report, &Files { fs: &Real, targets, own, base: base.clone() }, console)
+}
+
+/// What the run looks at, as its report names it; none when that is everything of one directory.
+fn looked_at(paths: &[PathBuf], console: &Console) -> Option<Vec<String>> {
+    let is_directory =
+        |path: &PathBuf| Real.stat(&console.environment.current_dir.join(path)).is_ok_and(|meta| meta.kind == Kind::Directory);
+    match paths {
+        [one] if is_directory(one) => None,
+        several => Some(several.iter().map(|path| path.to_string_lossy().into_owned()).collect()),
+    }
 }
 
 /// Why the first word of a command line without a command is more likely a mistyped command than a path.

@@ -4,7 +4,7 @@ use super::list::put;
 use super::{Console, Failure, Status};
 use crate::corpus::adapter::{self, Adapter};
 use crate::corpus::run::{self, Outcome};
-use crate::corpus::{bless, coverage, expected::Expectations, lint, serve};
+use crate::corpus::{bless, by_release, coverage, expected::Expectations, lint, serve};
 use crate::fsys::{Fs, Real};
 use crate::render::corpus as render;
 use std::path::PathBuf;
@@ -29,6 +29,8 @@ pub enum Action {
     Lint(Place),
     /// List the codes with the cases that show them
     Coverage(Place),
+    /// Show what the cases answer differently under the oldest and the newest release, as Markdown
+    Releases(Place),
     /// Answer as an adapter does, on standard input and output: `corpus run --adapter 'gjc-fsck corpus adapter'`
     Adapter,
 }
@@ -91,6 +93,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         Action::Bless(args) => bless(args, console),
         Action::Lint(place) => lint(place, console),
         Action::Coverage(place) => coverage(place, console),
+        Action::Releases(place) => releases(place, console),
         Action::Adapter => {
             serve::serve(std::io::stdin().lock(), console.out())?;
             Ok(Status::CLEAN)
@@ -162,6 +165,12 @@ fn lint(place: &Place, console: &mut Console) -> Result<Status, Failure> {
         writeln!(console.out(), "Nothing to mend.")?;
     }
     Ok(if complaints.is_empty() { Status::CLEAN } else { Status::FINDINGS })
+}
+
+fn releases(place: &Place, console: &mut Console) -> Result<Status, Failure> {
+    let differing = by_release::differing(&root(place, console)?).map_err(operational)?;
+    put(&differing, || render::by_release(&differing), || render::by_release(&differing), console)?;
+    Ok(Status::CLEAN)
 }
 
 fn coverage(place: &Place, console: &mut Console) -> Result<Status, Failure> {

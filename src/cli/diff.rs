@@ -7,14 +7,18 @@ use crate::corpus::diff::{Answer, FileDiff, Level, MOST_BYTES, NotCompared, SCHE
 use crate::finding::Release;
 use crate::fsys::{Fs, Kind, Real, input};
 use crate::render::diff as render;
+use crate::transcript::throw::Throw;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `diff`.
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Exit status: 0 they do not differ, 4 they differ, 2 something could not be compared (added up).\n\
-Entries are paired by id, else by their bytes, else by what is left of them without the members that migration writes.")]
+#[command(
+    after_help = "Exit status: 0 they do not differ, 4 they differ, 2 something could not be compared, 8 something could not be read \
+(added up).\n\
+Entries are paired by id, else by their bytes, else by what is left of them without the members that migration writes."
+)]
 pub struct Args {
     /// Transcript, or folder of transcripts
     pub a: PathBuf,
@@ -44,6 +48,10 @@ enum Sides {
 /// # Errors
 /// The sides are not named, or cannot be listed; the answer cannot be written.
 pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
+    let is_stream = |path: &Path| path == Path::new("-");
+    if is_stream(&args.a) && args.b.as_deref().is_some_and(is_stream) {
+        return Err(Failure::Usage("standard input can be read once: name a file for one of the sides".into()));
+    }
     let releases = (console.options.gjc, console.options.releases.last().copied().unwrap_or_default());
     let sides = match (&args.b, args.version_5) {
         (Some(_), _) => Sides::Files,
@@ -78,6 +86,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         _ => {}
     }
     let pairing = Pairing { sides, releases, levels: &levels };
+    let mut open = Status::CLEAN;
     for (name, path) in &of_a.files {
         let other = match &of_b {
             Some(of_b) if of_b.is_folder => of_b.files.get(name),
@@ -85,14 +94,14 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
             None => Some(path),
         };
         match other {
-            Some(other) => pairing.compare(name, path, other, &mut answer),
+            Some(other) => open = open | pairing.compare(name, path, other, &mut answer),
             None => answer.only_a.push(name.clone()),
         }
     }
     if let Some(of_b) = of_b.filter(|of_b| of_b.is_folder) {
         answer.only_b.extend(of_b.files.into_keys().filter(|name| !of_a.files.contains_key(name)));
     }
-    write(&answer, console)
+    Ok(open | write(&answer, console)?)
 }
 
 /// The transcripts that a path names, by their path below it; by the empty path when it names one.
@@ -136,28 +145,46 @@ struct Pairing<'p> {
     levels: &'p [Level],
 }
 
+/// Why two transcripts are not compared.
+enum Not {
+    /// One of them cannot be read.
+    Read(String),
+    /// gjc makes nothing of it, or it is too large.
+    Compared(String),
+}
+
 impl Pairing<'_> {
-    fn compare(&self, name: &str, a: &Path, b: &Path, answer: &mut Answer) {
+    /// Compares a pair; answers what kept it from being compared.
+    fn compare(&self, name: &str, a: &Path, b: &Path, answer: &mut Answer) -> Status {
         answer.compared += 1;
-        match self.file(a, b) {
-            Ok(file) if file.is_same() => {}
-            Ok(file) => answer.files.push(FileDiff { path: name.to_owned(), ..file }),
-            Err(reason) => answer.not_compared.push(NotCompared { path: name.to_owned(), reason }),
-        }
+        let (status, reason) = match self.file(a, b) {
+            Ok(file) => {
+                if !file.is_same() {
+                    answer.files.push(FileDiff { path: name.to_owned(), ..file });
+                }
+                return Status::CLEAN;
+            }
+            Err(Not::Read(reason)) => (Status::OPERATIONAL, reason),
+            Err(Not::Compared(reason)) => (Status::INCONCLUSIVE, reason),
+        };
+        answer.not_compared.push(NotCompared { path: name.to_owned(), reason });
+        status
     }
 
-    fn file(&self, a: &Path, b: &Path) -> Result<FileDiff, String> {
+    fn file(&self, a: &Path, b: &Path) -> Result<FileDiff, Not> {
+        let unread = |path: &Path, error: &io::Error| Not::Read(format!("{}: {error}", show(path.as_os_str())));
         let read = |path: &Path| match input::bounded(path, MOST_BYTES) {
             Ok(bytes) => Ok(Some(bytes)),
             Err(error) if input::is_too_large(&error) => Ok(None),
-            Err(error) => Err(format!("{}: {error}", show(path.as_os_str()))),
+            Err(error) => Err(unread(path, &error)),
         };
         let too_large = || format!("more than {MOST_BYTES} bytes: the records of so large a file are not compared");
         let of_a = read(a)?;
         let version_5 = match (self.sides, &of_a) {
             (Sides::Version5, Some(bytes)) => {
-                let made = version_5(bytes, self.releases.0).map_err(|throw| format!("gjc throws {}: {throw}", throw.class()))?;
-                Some(made.ok_or("gjc loads nothing of it")?)
+                let throws = |throw: Throw| Not::Compared(format!("gjc throws {}: {throw}", throw.class()));
+                let made = version_5(bytes, self.releases.0).map_err(throws)?;
+                Some(made.ok_or_else(|| Not::Compared("gjc loads nothing of it".to_owned()))?)
             }
             _ => None,
         };
@@ -171,14 +198,14 @@ impl Pairing<'_> {
                 let copies = matches!(self.sides, Sides::Files).then(|| copies(&bytes_a[..], &bytes_b[..])).transpose();
                 let sides = [(&bytes_a, self.releases.0), (&bytes_b, self.releases.1)].map(|(bytes, release)| Side { bytes, release });
                 let levels = compare(sides[0], sides[1], self.levels);
-                Ok(FileDiff { path: String::new(), copies: copies.map_err(|error| error.to_string())?, levels })
+                Ok(FileDiff { path: String::new(), copies: copies.map_err(|error| unread(a, &error))?, levels })
             }
             (Sides::Files, ..) => {
-                let open = |path: &Path| input::open(path).map_err(|error| error.to_string());
-                let copies = copies(open(a)?, open(b)?).map_err(|error| error.to_string())?;
-                Err(format!("{}; bytes: {}", too_large(), render::relation(&copies)))
+                let open = |path: &Path| input::open(path).map_err(|error| unread(path, &error));
+                let copies = copies(open(a)?, open(b)?).map_err(|error| unread(a, &error))?;
+                Err(Not::Compared(format!("{}; bytes: {}", too_large(), render::relation(&copies))))
             }
-            _ => Err(too_large()),
+            _ => Err(Not::Compared(too_large())),
         }
     }
 }
@@ -195,8 +222,7 @@ fn write(answer: &Answer, console: &mut Console) -> Result<Status, Failure> {
         _ => out.write_all(render::text(answer).as_bytes())?,
     }
     let differ = !(answer.files.is_empty() && answer.only_a.is_empty() && answer.only_b.is_empty());
-    let open = if answer.not_compared.is_empty() { Status::CLEAN } else { Status::INCONCLUSIVE };
-    Ok(open | if differ { Status::FINDINGS } else { Status::CLEAN })
+    Ok(if differ { Status::FINDINGS } else { Status::CLEAN })
 }
 
 /// The forms in which this command answers.

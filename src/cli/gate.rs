@@ -18,10 +18,11 @@ const LARGEST: u64 = 64 << 20;
 #[command(next_help_heading = "Gates")]
 #[group(skip)]
 pub struct Args {
-    /// Findings in this file are known and do not count; what it holds and is gone counts
+    /// Findings in this file are known and do not count; what it holds of what is checked and is gone counts
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
-    /// Write the baseline anew: every finding of this run is known from now on (not those of a fatal code)
+    /// Write the baseline anew: every finding of this run is known from now on (not those of a fatal code); of several paths, or
+    /// of one file, what it holds about others stays
     #[arg(long)]
     pub update_baseline: bool,
     /// A TOML file of `[[skip]]` tables with `path`, `reason` and perhaps `codes` (may be given several times)
@@ -55,7 +56,7 @@ pub struct Prepared {
 /// # Errors
 /// A file cannot be read, or is not what it should be.
 pub fn prepare(args: &Args, console: &mut Console) -> Result<Prepared, Failure> {
-    let (name, config) = match settings_file(args, console) {
+    let (name, config) = match settings_file(args, console)? {
         Some(path) => (Some(shown(&path)), read_config(&path, config::Kind::Settings, console)?),
         None => (None, Config::default()),
     };
@@ -68,7 +69,7 @@ pub fn prepare(args: &Args, console: &mut Console) -> Result<Prepared, Failure> 
     }
     // What a file names lies beside it.
     let folder = name.as_deref().and_then(|name| Path::new(name).parent()).unwrap_or(Path::new("")).to_owned();
-    let mut told = Told { config: name, remarks: config.remarks, skips: config.skips, baseline: None };
+    let mut told = Told { config: name, remarks: config.remarks, skips: config.skips, ..Told::default() };
     for list in &args.skip_list {
         let list = read_config(list, config::Kind::SkipList, console)?;
         told.remarks.extend(list.remarks);
@@ -98,13 +99,20 @@ pub fn prepare(args: &Args, console: &mut Console) -> Result<Prepared, Failure> 
 ///
 /// # Errors
 /// It cannot be written. A run that could not read everything writes none: what it did not see would be forgotten.
-pub fn renew(path: &Path, replaced: Option<&Baseline>, report: &Report, console: &Console) -> Result<(), Failure> {
+pub fn renew(
+    path: &Path,
+    replaced: Option<&Baseline>,
+    report: &Report,
+    reached: impl Fn(&str) -> bool,
+    console: &Console,
+) -> Result<(), Failure> {
     let status = report.status();
     if status.has(Status::OPERATIONAL) || status.has(Status::CANCELLED) {
         console.note(&format!("{}: not written anew, because not everything could be read", path.display()));
         return Ok(());
     }
-    let baseline = Baseline::of(&report.gate);
+    let known = Baseline::of(&report.gate);
+    let baseline = replaced.map_or_else(|| known.clone(), |older| known.clone().with(older, reached));
     let count = |baseline: &Baseline| baseline.findings.iter().map(|accepted| accepted.count).sum::<u64>();
     write_report(&console.environment.current_dir.join(path), |out| out.write_all(baseline.text().as_bytes())).map_err(unwritten)?;
     let before = replaced.map_or_else(String::new, |replaced| format!(" (before: {})", count(replaced)));
@@ -112,13 +120,23 @@ pub fn renew(path: &Path, replaced: Option<&Baseline>, report: &Report, console:
     Ok(())
 }
 
-/// The settings file to read: the named one, else the one in the current directory when a regular file stands there.
-fn settings_file(args: &Args, console: &Console) -> Option<PathBuf> {
-    let usual = || {
-        let there = Real.stat(&console.environment.current_dir.join(config::NAME)).is_ok_and(|meta| meta.kind == Kind::File);
-        there.then(|| PathBuf::from(config::NAME))
-    };
-    args.config.clone().or_else(|| if args.no_config { None } else { usual() })
+/// The settings file to read: the named one, else the one in the current directory when something of that name stands there.
+/// What stands there and is no file is not passed over: whoever put it there expects it to have an effect.
+fn settings_file(args: &Args, console: &Console) -> Result<Option<PathBuf>, Failure> {
+    if args.config.is_some() || args.no_config {
+        return Ok(args.config.clone());
+    }
+    let usual = console.environment.current_dir.join(config::NAME);
+    if !Real.present(&usual).unwrap_or(true) {
+        return Ok(None);
+    }
+    match Real.stat(&usual) {
+        Ok(meta) if meta.kind == Kind::File => Ok(Some(PathBuf::from(config::NAME))),
+        Ok(meta) => {
+            Err(Failure::Usage(format!("{}: this is a {}, no settings file; --no-config reads none", config::NAME, meta.kind.noun())))
+        }
+        Err(error) => Err(Failure::Operational(format!("{}: {}; --no-config reads none", config::NAME, error.token()))),
+    }
 }
 
 fn read_config(path: &Path, kind: config::Kind, console: &Console) -> Result<Config, Failure> {

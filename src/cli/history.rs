@@ -52,8 +52,12 @@ pub struct Search {
     #[arg(long, value_name = "DIR")]
     pub cwd: Option<String>,
     /// Most prompts; gjc gives no more than 1,000
-    #[arg(long, value_name = "N", default_value_t = 100.0)]
+    #[arg(long, value_name = "N", default_value_t = 100.0, value_parser = number)]
     pub limit: f64,
+}
+
+fn number(text: &str) -> Result<f64, &'static str> {
+    text.parse().map_err(|_| "expected a number, as in --limit 20")
 }
 
 /// Checks, or searches.

@@ -50,11 +50,15 @@ pub struct Args {
     #[arg(long, value_name = "WORDS")]
     pub search: Option<String>,
     /// Sessions of the recent list
-    #[arg(long, value_name = "N", default_value_t = recent::LIMIT, requires = "recent")]
+    #[arg(long, value_name = "N", default_value_t = recent::LIMIT, requires = "recent", value_parser = whole)]
     pub limit: usize,
     /// Agent directory (default: the user's own)
     #[arg(long, value_name = "DIR")]
     pub agent_dir: Option<PathBuf>,
+}
+
+fn whole(text: &str) -> Result<usize, &'static str> {
+    text.parse().map_err(|_| "expected a whole number, as in --limit 20")
 }
 
 /// Prints the listing.

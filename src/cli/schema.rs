@@ -72,7 +72,7 @@ fn compared(file: &Path, form: Option<Form>) -> Result<Answer, Failure> {
     let bytes = input::bounded(file, LARGEST).map_err(|error| failed(&error))?;
     let unknown =
         || Failure::Usage(format!("{}: say which schema it should follow: gjc-fsck schema NAME --check FILE", show(file.as_os_str())));
-    check::record(&bytes, form.or_else(|| check::by_name(&name))).ok_or_else(unknown)
+    check::record(&bytes, form, file).ok_or_else(unknown)
 }
 
 fn write(file: &Path, answer: &Answer, console: &mut Console) -> Result<Status, Failure> {

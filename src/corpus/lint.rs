@@ -5,7 +5,7 @@ use super::case::{Case, Input};
 use super::expected::Expectations;
 use super::folder::{self, Folder};
 use super::manifest;
-use super::run::is_canary;
+use super::run::{REASONS, is_canary};
 use crate::check;
 use crate::finding::{Release, Severity};
 use crate::fsys::input;
@@ -75,7 +75,7 @@ pub fn lint(root: &Path) -> Result<Vec<Complaint>, folder::Error> {
     for name in &corpus.files {
         let base = name.rsplit('/').next().unwrap_or(name);
         let is_explained = || explained.iter().any(|folder| name.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')));
-        if !used.contains(name) && !BESIDE.contains(&base) && !is_explained() {
+        if !used.contains(name) && !BESIDE.contains(&base) && name != REASONS && !is_explained() {
             complaints.push(Complaint { path: name.clone(), message: "no case uses it".to_owned() });
         }
     }

@@ -5,6 +5,7 @@
 
 pub mod adapter;
 pub mod bless;
+pub mod by_release;
 pub mod case;
 pub mod clean;
 pub mod coverage;

@@ -149,7 +149,7 @@ fn of_tree(recipe: &Recipe, workspaces: &[String], release: Release) -> Result<O
         let config = config::parse(config::NAME, &String::from_utf8_lossy(&text), config::Kind::Settings);
         let config = config.map_err(|fault| Failure::Known(fault.to_string()))?;
         settings.overrides = config.severity;
-        settings.told = Told { config: Some(config::NAME.to_owned()), remarks: config.remarks, skips: config.skips, baseline: None };
+        settings.told = Told { config: Some(config::NAME.to_owned()), remarks: config.remarks, skips: config.skips, ..Told::default() };
     }
     Ok(in_words(run, settings, &|path| Some(spelled(path, workspaces))))
 }

@@ -653,7 +653,8 @@ impl Maker<'_> {
                     if (text.len() as u64).saturating_mul(*times) > MOST_BYTES {
                         return Err(Mistake::TooMuch);
                     }
-                    (0..*times).for_each(|_| bytes.extend_from_slice(text.as_bytes()));
+                    // As one copy of the whole: a file of a hundred megabytes may be one letter many times.
+                    bytes.extend_from_slice(&text.as_bytes().repeat(*times as usize));
                 }
                 // As deep as the recipe is nested, which is bounded.
                 Part::Repeat { times, parts } => {

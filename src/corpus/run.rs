@@ -43,7 +43,7 @@ pub struct Outcome {
     pub expected: Vec<Failure>,
     /// Entries of that list that came to nothing: the case passes, fails otherwise, or does not exist.
     pub stale: Vec<String>,
-    /// Known-bad cases that were not rejected.
+    /// Known-bad cases that were not rejected, or not for the reason that is stated.
     pub canaries: Vec<String>,
 }
 
@@ -63,6 +63,10 @@ impl Outcome {
 
 /// The folder of a corpus in which every case is wrong on purpose: a runner that accepts one of them tests nothing.
 pub const CANARIES: &str = "canaries";
+
+/// A list of the form of [`Expectations`] beside the canaries: how each of them fails. A canary that fails otherwise is not
+/// rejected for what is wrong with it.
+pub const REASONS: &str = "canaries/reasons.tsv";
 
 /// True for a case that is wrong on purpose.
 pub fn is_canary(folder: &Folder) -> bool {
@@ -194,16 +198,32 @@ pub fn run(root: &Path, expectations: &Expectations) -> Result<Outcome, folder::
     let memo = Memo::default();
     let results: Vec<(bool, u64, Vec<Failure>)> = side_by_side::map(&corpus.cases, |folder| one(folder, &memo));
     let mut outcome = Outcome { subject: "gjc-fsck".to_owned(), ..Outcome::default() };
+    let mut rejected = Vec::new();
     for (folder, (canary, compared, failures)) in corpus.cases.iter().zip(results) {
         outcome.cases += 1;
         outcome.compared += compared;
         match (canary, failures.is_empty()) {
-            (true, true) => outcome.canaries.push(folder.name.clone()),
-            (true, false) => {}
+            (true, true) => outcome.canaries.push(format!("{}: it passes", folder.name)),
+            (true, false) => rejected.extend(failures),
             (false, _) => outcome.failures.extend(failures),
         }
     }
+    if corpus.files.iter().any(|name| name == REASONS) {
+        outcome.canaries.extend(otherwise(root, rejected)?);
+    }
     Ok(outcome.sorted_out(expectations))
+}
+
+/// What is wrong with how canaries were rejected, compared with the reasons that are stated.
+fn otherwise(root: &Path, rejected: Vec<Failure>) -> Result<Vec<String>, folder::Error> {
+    let text = folder::read(&root.join(REASONS))?;
+    let reasons = match Expectations::parse(&String::from_utf8_lossy(&text)) {
+        Ok(reasons) => reasons,
+        Err(error) => return Ok(vec![format!("{REASONS}: {error}")]),
+    };
+    let (_, others, stale) = reasons.sort_out(rejected);
+    let others = others.into_iter().map(|other| format!("{}: it fails for no stated reason: {}", other.case, other.message));
+    Ok(others.chain(stale.into_iter().map(|stale| format!("{REASONS}, {stale}"))).collect())
 }
 
 /// Runs one case: whether it is a canary, how many answers were compared, and the failures.

@@ -1,6 +1,9 @@
 //! What the commands about a corpus say.
 
+use super::markdown::code;
+use super::words;
 use crate::corpus::bless::Change;
+use crate::corpus::by_release::{self, Differing};
 use crate::corpus::coverage::{Row, UNSHOWN};
 use crate::corpus::manifest;
 use crate::corpus::run::{Failure, Outcome};
@@ -23,7 +26,10 @@ pub fn run(outcome: &Outcome) -> String {
         }
     }
     for canary in &outcome.canaries {
-        let _ = writeln!(text, "NOT REJECTED {canary}\n  this case is wrong on purpose, and it passes: the run proves nothing");
+        let _ = writeln!(
+            text,
+            "NOT REJECTED {canary}\n  this case is wrong on purpose, and the run does not see what is wrong: it proves nothing"
+        );
     }
     for stale in &outcome.stale {
         let _ = writeln!(text, "STALE {stale}");
@@ -70,6 +76,45 @@ fn by_case(failures: &[Failure]) -> BTreeMap<&str, Vec<&Failure>> {
         cases.entry(&failure.case).or_default().push(failure);
     }
     cases
+}
+
+/// What two releases answer differently, as Markdown: how often each code is on one side only, then case by case.
+pub fn by_release(differing: &[Differing]) -> String {
+    let (oldest, newest) = by_release::releases();
+    let (old, new) = (oldest.text(), newest.text());
+    let cases = differing.iter().map(|one| &one.case).collect::<std::collections::BTreeSet<_>>().len();
+    let mut text = format!(
+        "{} of {cases} cases are answered differently by {old} and {new}.\n\n",
+        words::count(differing.len() as u64, "input", "inputs")
+    );
+    let mut counts: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    let code_of = |said: &'_ str| said.split(' ').next().unwrap_or_default().len();
+    for one in differing {
+        one.only_older.iter().for_each(|said| counts.entry(&said[..code_of(said)]).or_default().0 += 1);
+        one.only_newer.iter().for_each(|said| counts.entry(&said[..code_of(said)]).or_default().1 += 1);
+    }
+    let _ = writeln!(text, "| finding | only {old} | only {new} |\n|---|--:|--:|");
+    for (name, (older, newer)) in counts {
+        let _ = writeln!(text, "| {} | {older} | {newer} |", code(name));
+    }
+    let mut case = "";
+    for one in differing {
+        if one.case != case {
+            case = &one.case;
+            let _ = writeln!(text, "\n## {case}");
+        }
+        let _ = writeln!(text, "\n{}:\n", one.input);
+        let sides = [(old, &one.only_older), (new, &one.only_newer)];
+        for (release, findings) in sides {
+            for said in findings {
+                let _ = writeln!(text, "* only {release}: {}", code(said));
+            }
+        }
+        for said in &one.verdicts {
+            let _ = writeln!(text, "* {}", code(said));
+        }
+    }
+    text
 }
 
 /// The result of a run as JUnit XML: one test case for each case that did not pass, and one for all others.

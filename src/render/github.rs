@@ -21,7 +21,7 @@ pub fn write(report: &Report, files: &dyn Excerpts, out: &mut dyn Write) -> io::
             Severity::Warning => "warning",
             Severity::Info => "notice",
         };
-        write!(out, "::{kind} file={}", property(&files.opened(&entry.place.path)))?;
+        write!(out, "::{kind} file={}", property(&plain(&files.opened(&entry.place.path))))?;
         if let Some(line) = entry.place.line {
             // Without the file the byte column is the best there is.
             let column = column(&entry.place, files).or(entry.place.column).unwrap_or(1);

@@ -49,6 +49,14 @@ impl Baseline {
         Baseline { schema: SCHEMA.to_owned(), findings: findings.collect() }
     }
 
+    /// What an older baseline holds about what a run did not look at, added to what the run knows.
+    #[must_use]
+    pub fn with(mut self, older: &Baseline, reached: impl Fn(&str) -> bool) -> Self {
+        self.findings.extend(older.findings.iter().filter(|accepted| !reached(&accepted.path)).cloned());
+        self.findings.sort_by(|a, b| (&a.path, &a.code).cmp(&(&b.path, &b.code)));
+        self
+    }
+
     /// Reads the text of a baseline file.
     ///
     /// # Errors
@@ -130,12 +138,12 @@ impl<'b> Matching<'b> {
         }
     }
 
-    /// The entries of which something was not found.
-    pub(super) fn stale(self, name: &str) -> impl Iterator<Item = Finding> {
+    /// The entries about what this run reached of which something was not found.
+    pub(super) fn stale(self, name: &str, reached: impl Fn(&str) -> bool) -> impl Iterator<Item = Finding> {
         let path: Arc<str> = Arc::from(name);
         self.entries.into_iter().enumerate().filter_map(move |(at, Open { accepted, found, open })| {
             let gone: u64 = open.values().sum();
-            if gone == 0 && found >= accepted.count {
+            if gone == 0 && found >= accepted.count || !reached(&accepted.path) {
                 return None;
             }
             let Accepted { path: file, code, count, .. } = accepted;

@@ -149,6 +149,9 @@ impl Reading<'_> {
         let (mut path, mut reason, mut named, mut codes) = (None, None, 0, Vec::new());
         for (key, value) in table {
             match key.get_ref().as_ref() {
+                "path" if self.text(value)?.trim().is_empty() => {
+                    return Err(self.fault(&value.span(), "an empty `path` names nothing; `.` is everything that is checked"));
+                }
                 "path" => path = Some((self.text(value)?.to_owned(), value.span())),
                 "reason" => reason = Some(self.text(value)?.to_owned()).filter(|reason| !reason.trim().is_empty()),
                 "codes" => {
@@ -249,6 +252,7 @@ mod tests {
             ("[severity]\nutf16_bom = \"info\"", "gjc-fsck.toml:2:13: `utf16_bom` is fatal"),
             ("[[skip]]\npath = \"a\"", "gjc-fsck.toml:1:1: a skip entry needs a `reason`"),
             ("[[skip]]\nreason = \"a\"", "a skip entry needs a `path`"),
+            ("[[skip]]\npath = \"\"\nreason = \"a\"", "gjc-fsck.toml:2:8: an empty `path` names nothing"),
             ("[[skip]]\npath = \"a\"\nreason = \" \"", "a skip entry needs a `reason`"),
             ("[[skip]]\npath = \"a\"\nreason = \"x\"\ncodes = [\"utf16_bom\"]", "`utf16_bom` is fatal"),
             ("[[skip]]\npath = \"a\"\nreason = \"x\"\ncodes = []", "skips nothing"),

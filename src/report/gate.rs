@@ -45,6 +45,9 @@ pub struct Told {
     pub skips: Vec<Skip>,
     /// The baseline file, as it was named, and what to do with it.
     pub baseline: Option<(String, Use)>,
+    /// What the run looks at, as the report names it, where that is not everything that the lists may be about. An entry about
+    /// something else is not stale because of this run.
+    pub only: Option<Vec<String>>,
 }
 
 /// What the run was told beforehand, and what is known by it.
@@ -99,6 +102,11 @@ impl Told {
         files
     }
 
+    /// Whether this run looks at all that an entry about `path` can be about.
+    pub fn reaches(&self, path: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| upward(path).any(|above| only.iter().any(|looked_at| trimmed(looked_at) == above)))
+    }
+
     /// Takes what is known out of `entries`, and adds what is odd or stale in what the run was told.
     pub fn apply(&self, entries: &mut Vec<Entry>, entry: impl Fn(Finding) -> Entry) -> Gate {
         let mut kept = Kept::new();
@@ -126,7 +134,7 @@ impl Told {
                         }
                         !known
                     });
-                    stale.extend(matching.stale(name));
+                    stale.extend(matching.stale(name, |path| self.reaches(path)));
                 }
             }
         }
@@ -156,7 +164,7 @@ impl Told {
                 false
             });
         }
-        let idle = self.skips.iter().zip(used).filter(|(_, used)| !used);
+        let idle = self.skips.iter().zip(used).filter(|(skip, used)| !used && self.reaches(&skip.path));
         idle.map(|(skip, _)| {
             let message = format!("the skip list names `{}`, and this run found nothing there that it makes known", skip.path);
             Finding::new(&BASELINE_ENTRY_STALE, skip.place.clone(), message)
@@ -252,6 +260,26 @@ mod tests {
         // Near miss: the finding is there.
         let near_miss = stale(vec![finding("json_syntax", "a", 1)]);
         assert_eq!((said(&near_miss), near_miss.summary.status), (vec![], 0));
+    }
+
+    #[test]
+    fn what_this_run_does_not_look_at_is_not_stale() {
+        let skips = || vec![skip("t", &[]), skip("t/a", &["json_syntax"]), skip("t/b", &[]), skip(".", &[])];
+        let stale = |only: Option<&str>| {
+            let told = Told { skips: skips(), only: only.map(|path| vec![path.into()]), ..Told::default() };
+            report(vec![], told).findings.len()
+        };
+        assert_eq!(stale(None), 4);
+        assert_eq!(stale(Some("t/a")), 1, "the file itself; its folder holds more");
+        assert_eq!(stale(Some("./t/")), 3, "the folder and what lies in it; the root holds more");
+        // A baseline of two files, and a run of one of them.
+        let baseline = baseline_of(vec![finding("json_syntax", "t/a", 1), finding("json_syntax", "t/b", 1)]);
+        let of_one = |only| {
+            let baseline = Some(("b.json".into(), Use::Compare(baseline.clone())));
+            report(vec![finding("json_syntax", "t/a", 1)], Told { baseline, only, ..Told::default() })
+        };
+        assert_eq!(said(&of_one(Some(vec!["t/a".into()]))), []);
+        assert_eq!(said(&of_one(None)), [("b.json", "baseline_entry_stale")], "near miss: it looked at both");
     }
 
     fn baseline_of(findings: Vec<Finding>) -> Baseline {

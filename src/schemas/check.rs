@@ -1,7 +1,7 @@
 //! Comparing a file with the schemas: a record file as a whole, a transcript line by line.
 
 use super::{Complaint, Form, Judge, form, forms, of_record};
-use crate::agent::layout::BINDING;
+use crate::agent::layout::{BINDING, TOMBSTONES};
 use crate::agent::residue::{self, Residue};
 use crate::agent::{lock, migration_receipt, tombstone};
 use crate::json::jsonl::{Event, Lines, Strict};
@@ -10,6 +10,7 @@ use crate::repair::{plan, proof, salvage};
 use crate::transcript::header;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
+use std::path::Path;
 
 /// Complaints about one file that are kept; the others are counted.
 pub const MOST: usize = 1_000;
@@ -71,8 +72,15 @@ impl Answer {
     }
 }
 
-/// The form of a file by its name, as gjc names its records; none for a transcript and for anything else.
-pub fn by_name(name: &[u8]) -> Option<Form> {
+/// The form of a file by its name, as gjc names its records, and by the directory where two kinds have one name; none for a
+/// transcript and for anything else.
+pub fn by_path(path: &Path) -> Option<Form> {
+    let name = path.file_name()?.as_encoded_bytes();
+    let is_tombstone = path.parent().and_then(Path::file_name).is_some_and(|folder| folder == TOMBSTONES)
+        && matches!(tombstone::parse_name(name), tombstone::Name::Tombstone { .. });
+    if is_tombstone {
+        return form("tombstone");
+    }
     let receipt = match migration_receipt::parse_name(name) {
         migration_receipt::Name::Migration { .. } => Some("migration-receipt"),
         migration_receipt::Name::Retirement(_) => Some("retirement-receipt"),
@@ -90,6 +98,12 @@ pub fn by_name(name: &[u8]) -> Option<Form> {
     form(case.or(receipt).or(cleanup).or(replacement).or(binding).or(lock)?)
 }
 
+/// Of cleanup records, those of a session with task artifacts have a form of their own.
+fn of_session_with_owner(found: Form, record: Option<&Value>) -> Form {
+    let has_owner = record.is_some_and(|record| record.members().any(|(key, _)| key.starts_with(b"taskArtifactOwner")));
+    if found.name == "cleanup-record" && has_owner { form("cleanup-record-owner").unwrap_or(found) } else { found }
+}
+
 /// The form of a record that says itself which it is: what this tool writes.
 fn by_member(record: &Value) -> Option<Form> {
     let said = record.str_member("schema")?;
@@ -102,11 +116,13 @@ fn by_member(record: &Value) -> Option<Form> {
     forms().into_iter().find(|form| form.name == name && form.typed.is_none())
 }
 
-/// Compares a file that is one JSON record. Without a form the record has to say what it is; none when it does not.
-pub fn record(bytes: &[u8], form: Option<Form>) -> Option<Answer> {
+/// Compares a file that is one JSON record with a form that is asked for, else with what its path says, else with what it
+/// says itself; none when nothing says it.
+pub fn record(bytes: &[u8], asked: Option<Form>, path: &Path) -> Option<Answer> {
     let mut answer = Answer::default();
     let value = Value::parse(&text::utf8_lossy(bytes));
-    let form = form.or_else(|| by_member(value.as_ref()?))?;
+    let of_path = || by_path(path).map(|form| of_session_with_owner(form, value.as_ref()));
+    let form = asked.or_else(of_path).or_else(|| by_member(value.as_ref()?))?;
     let complaints = match &value {
         Some(value) => Bench::default().judge(&form, value),
         None => vec![no_json()],
@@ -151,6 +167,11 @@ pub fn lines(input: impl Read, one: Option<Form>) -> io::Result<Answer> {
         let complaints = if value.is_some() { bench.judge(&form, record) } else { vec![no_json()] };
         answer.take(Some(line.number), form.name, complaints);
     }
+    // A file that was cut to nothing must not pass.
+    if answer.records.is_empty() {
+        let expected = one.map_or("header-v5", |form| form.name);
+        answer.take(None, expected, vec![Complaint { pointer: String::new(), message: "there is no record in this file".to_owned() }]);
+    }
     Ok(answer)
 }
 
@@ -171,12 +192,15 @@ mod tests {
 
     #[test]
     fn a_file_is_known_by_its_name() {
-        let named = |name: &str| by_name(name.as_bytes()).map(|form| form.name);
+        let named = |name: &str| by_path(Path::new(name)).map(|form| form.name);
         let op = "a".repeat(64);
         assert_eq!(named(BINDING), Some("binding"));
         assert_eq!(named(&format!("{op}.lock")), Some("lock"));
         assert_eq!(named(&format!("{op}.prepared.json")), Some("migration-receipt"));
         assert_eq!(named(&format!("gc-retirement-{op}-prepared.json")), Some("retirement-receipt"));
+        assert_eq!(named(&format!("receipts/{op}.json")), Some("migration-receipt"));
+        assert_eq!(named(&format!("tombstones/{op}.json")), Some("tombstone"));
+        assert_eq!(named(&format!("tombstones/{op}.{op}.cleanup-pending-1.json")), Some("cleanup-record"));
         assert_eq!(named(&format!("{op}.{op}.cleanup-pending-1.json")), Some("cleanup-record"));
         assert_eq!(named("a.jsonl"), None);
     }
@@ -194,6 +218,15 @@ mod tests {
     }
 
     #[test]
+    fn a_file_without_a_record_is_not_valid() {
+        for text in ["", "\n\r\n"] {
+            let answer = lines(text.as_bytes(), None).unwrap();
+            assert_eq!((answer.invalid, answer.objections[0].line), (1, None), "{text:?}");
+            assert_eq!(answer.objections[0].message, "there is no record in this file");
+        }
+    }
+
+    #[test]
     fn of_many_bad_lines_the_first_objections_are_kept_and_the_rest_is_counted() {
         let answer = lines("{}\n".repeat(5_000).as_bytes(), None).unwrap();
         // Its type, id, parent and time.
@@ -204,7 +237,10 @@ mod tests {
     #[test]
     fn what_this_tool_writes_says_what_it_is() {
         let text = r#"{"schema":"gjc-fsck/baseline/1","findings":[]}"#;
-        assert_eq!(record(text.as_bytes(), None).map(|answer| answer.invalid), Some(0));
-        assert_eq!(record(b"{}", None), None);
+        assert_eq!(record(text.as_bytes(), None, Path::new("x")).map(|answer| answer.invalid), Some(0));
+        assert_eq!(record(b"{}", None, Path::new("x")), None);
+        let cleanup = format!("{0}.{0}.cleanup-completed-1.json", "a".repeat(64));
+        let form = |text: &str| record(text.as_bytes(), None, Path::new(&cleanup)).unwrap().objections[0].form;
+        assert_eq!((form("{}"), form("{\"taskArtifactOwnerRetired\":true}")), ("cleanup-record", "cleanup-record-owner"));
     }
 }

@@ -8,6 +8,8 @@ use crate::gc::survey::Survey;
 use crate::render::jsonl;
 use crate::repair::{plan::Plan, proof::Proof, salvage::Salvage};
 use crate::report::{self, baseline, quota, reference};
+use crate::session::discovery::answer::{Continue, List, Resume};
+use crate::session::discovery::saved::Reply;
 
 /// A form that only this tool writes.
 const fn own(name: &'static str, about: &'static str, schema: fn() -> schemars::Schema) -> Form {
@@ -27,7 +29,15 @@ pub(super) fn forms() -> Vec<Form> {
         own("codes", "The list that `codes --format json` writes.", reference::schema),
         own("diff", "The differences that `diff --format json` writes.", crate::corpus::diff::schema),
         own("gc", "The journals that `gc --format json` writes.", || schemars::schema_for!(Survey)),
+        own("continue", "The choice that `continue --format json` writes.", || report::schema_of::<Continue>("gjc-fsck/continue/1")),
         own("list", "The sessions that `list --format json` writes.", || report::schema_of::<Catalogue>("gjc-fsck/list/1")),
+        own("other-list", "The sessions that `list --recent`, `--picker` or `--inventory` write with `--format json`.", || {
+            report::schema_of::<List>("gjc-fsck/other-list/1")
+        }),
+        own("resume", "The choice that `resume --format json` writes.", || report::schema_of::<Resume>("gjc-fsck/resume/1")),
+        own("saved-session", "The reply of the SDK that `resume --sdk-json` writes.", || {
+            report::schema_of::<Reply>("gjc-fsck/saved-session/1")
+        }),
         own("quota", "The readings that `quota --format json` writes.", quota::schema),
         own("report", "The report that `check --format json` writes.", report::schema),
         own("report-line", "One line of what `check --format jsonl` writes.", jsonl::schema),

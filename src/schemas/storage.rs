@@ -153,6 +153,9 @@ pub struct LooseEntry {
     pub mtime_ns: Text,
     /// Nanoseconds since 1970.
     pub ctime_ns: Text,
+    /// Link count; not read.
+    #[schemars(default)]
+    pub nlink: Anything,
     /// Content hash.
     #[schemars(default)]
     pub sha256: Text,
@@ -183,6 +186,9 @@ pub struct Quarantine {
     pub identity: DirectoryIdentity,
     /// Its tree.
     pub tree: LooseTree,
+    /// `detached_artifact_root` once it is detached.
+    #[schemars(default)]
+    pub role: Anything,
 }
 
 /// The identity of a directory.
@@ -197,6 +203,12 @@ pub struct DirectoryIdentity {
     pub size: Text,
     /// Nanoseconds since 1970.
     pub mtime_ns: Text,
+    /// Device of the directory it lies in; not read.
+    #[schemars(default)]
+    pub parent_dev: Anything,
+    /// Inode of the directory it lies in; not read.
+    #[schemars(default)]
+    pub parent_ino: Anything,
 }
 
 /// The identity of a directory and of the one it lies in.
@@ -273,6 +285,9 @@ pub struct Party {
     pub header: PartyHeader,
     /// Its identity.
     pub identity: MigratedFile,
+    /// Its content hash; not read.
+    #[schemars(default)]
+    pub sha256: Anything,
 }
 
 /// What the header of a migrated transcript says.
@@ -284,13 +299,38 @@ pub struct PartyHeader {
     pub cwd: Text,
 }
 
-/// The identity of a migrated transcript.
+/// The identity of a migrated transcript: device and inode count, for it may have been written to since.
 #[derive(JsonSchema, Default)]
+#[schemars(rename_all = "camelCase")]
 pub struct MigratedFile {
     /// Device.
     pub dev: Decimal,
     /// Inode.
     pub ino: Decimal,
+    /// Where it lies; compared with nothing.
+    #[schemars(default)]
+    pub canonical_path: Anything,
+    /// Its session; compared with nothing.
+    #[schemars(default)]
+    pub session_id: Anything,
+    /// Link count; compared with nothing.
+    #[schemars(default)]
+    pub nlink: Anything,
+    /// Bytes; compared with nothing.
+    #[schemars(default)]
+    pub size: Anything,
+    /// Nanoseconds since 1970; compared with nothing.
+    #[schemars(default)]
+    pub mtime_ns: Anything,
+    /// Nanoseconds since 1970; compared with nothing.
+    #[schemars(default)]
+    pub ctime_ns: Anything,
+    /// Content hash; compared with nothing.
+    #[schemars(default)]
+    pub sha256: Anything,
+    /// Milliseconds since 1970; compared with nothing.
+    #[schemars(default)]
+    pub mtime_ms: Anything,
 }
 
 /// The source of a committed migration.
@@ -321,6 +361,24 @@ pub struct SourceFile {
     pub size: Safe,
     /// Nanoseconds since 1970.
     pub mtime_ns: SignedDecimal,
+    /// Where it lies; compared with nothing.
+    #[schemars(default)]
+    pub canonical_path: Anything,
+    /// Its session; compared with nothing.
+    #[schemars(default)]
+    pub session_id: Anything,
+    /// Link count; compared with nothing.
+    #[schemars(default)]
+    pub nlink: Anything,
+    /// Nanoseconds since 1970; compared with nothing.
+    #[schemars(default)]
+    pub ctime_ns: Anything,
+    /// Content hash; compared with nothing.
+    #[schemars(default)]
+    pub sha256: Anything,
+    /// Milliseconds since 1970; compared with nothing.
+    #[schemars(default)]
+    pub mtime_ms: Anything,
 }
 
 /// A committed migration, as the listing reads it.
@@ -335,6 +393,9 @@ pub struct MigrationReceipt {
     /// `copy-retain`.
     #[schemars(extend("const" = "copy-retain"))]
     pub policy: Text,
+    /// UUID of the attempt; compared with nothing.
+    #[schemars(default)]
+    pub attempt_id: Anything,
     /// Scope digest.
     pub scope: Text,
     /// The legacy transcript.
@@ -344,6 +405,9 @@ pub struct MigrationReceipt {
     /// The artifacts that were copied.
     #[schemars(with = "Vec<ManifestEntry>")]
     pub artifact_manifest: (),
+    /// The artifact directory that was detached; looked at beside a placeholder only.
+    #[schemars(default)]
+    pub source_artifact_quarantine: Anything,
     /// The placeholder that was left.
     #[schemars(default)]
     pub source_artifact_cleanup: Placeholder,
@@ -359,6 +423,33 @@ pub struct MigrationStep {
     /// The artifact directory that is detached.
     #[schemars(default)]
     pub source_artifact_quarantine: Quarantine,
+    /// 2; recovery does not look at it.
+    #[schemars(default)]
+    pub schema_version: Anything,
+    /// `copy-retain`; recovery does not look at it.
+    #[schemars(default)]
+    pub policy: Anything,
+    /// UUID of the attempt.
+    #[schemars(default)]
+    pub attempt_id: Anything,
+    /// Scope digest; recovery does not look at it.
+    #[schemars(default)]
+    pub scope: Anything,
+    /// The legacy transcript; recovery does not look at it.
+    #[schemars(default)]
+    pub source: Anything,
+    /// The v2 transcript; recovery does not look at it.
+    #[schemars(default)]
+    pub destination: Anything,
+    /// The artifacts: none before `published`.
+    #[schemars(default)]
+    pub artifact_manifest: Anything,
+    /// The placeholder that was left.
+    #[schemars(default)]
+    pub source_artifact_cleanup: Anything,
+    /// What came of the detaching: `clean` or `cleanup_pending`, of `artifact_detached` only.
+    #[schemars(default)]
+    pub detach_outcome: Anything,
 }
 
 /// The identity of a retired transcript.
@@ -763,9 +854,49 @@ pub struct CleanupIdentity {
     pub sha256: Text,
 }
 
+/// What a pending cleanup record of a session without task artifacts says of them: nothing.
+#[derive(JsonSchema, Default)]
+#[schemars(transform = no_owner_members)]
+pub struct NoOwner {}
+
+/// What a pending cleanup record of a session with task artifacts says of them.
+#[derive(JsonSchema, Default)]
+#[schemars(rename_all = "camelCase", transform = transcript_deleted_alone)]
+pub struct OwnerAlone {
+    /// True: the transcript is gone.
+    #[schemars(default)]
+    pub task_artifact_owner_transcript_deleted: True,
+}
+
+fn transcript_deleted_alone(schema: &mut Schema) {
+    schema.insert("patternProperties".into(), serde_json::json!({ "^taskArtifactOwner(?!TranscriptDeleted$)": false }));
+}
+
+/// What a completed cleanup record of a session with task artifacts says of them; their content is not looked at.
+#[derive(JsonSchema, Default)]
+#[schemars(rename_all = "camelCase", transform = ten_members)]
+pub struct OwnerCompleted {
+    /// 1.
+    pub schema_version: One,
+    /// 1.
+    pub attempt: One,
+    /// The evidence of the tombstone.
+    pub task_artifact_owner_deletion_evidence: Anything,
+    /// What came of the removal.
+    pub task_artifact_owner_retirement_outcome: Anything,
+    /// Whether they are gone.
+    pub task_artifact_owner_retired: Anything,
+    /// Whether the transcript is gone.
+    pub task_artifact_owner_transcript_deleted: Anything,
+}
+
+fn ten_members(schema: &mut Schema) {
+    schema.insert("maxProperties".into(), 10.into());
+}
+
 /// What a pending cleanup record holds besides.
 #[derive(JsonSchema, Default)]
-#[schemars(rename_all = "camelCase", transform = transcript_deleted_is_true)]
+#[schemars(rename_all = "camelCase")]
 pub struct CleanupPending {
     /// 2.
     pub schema_version: Two,
@@ -830,11 +961,6 @@ fn expected_identity(_: &mut schemars::SchemaGenerator) -> Schema {
             },
         ],
     })
-}
-
-/// Without recorded task artifacts nothing says that their transcript is gone.
-fn transcript_deleted_is_true(schema: &mut Schema) {
-    schema.insert("patternProperties".into(), serde_json::json!({ "^taskArtifactOwner": false }));
 }
 
 /// What a cleanup record of removed artifacts holds besides.
@@ -945,7 +1071,8 @@ fn by_state(id: &str, about: &str, shared: Option<fn(&mut schemars::SchemaGenera
         let payload = payload(&mut generator).to_value();
         all.push(serde_json::json!({ "if": { "properties": { "state": { "enum": names } }, "required": ["state"] }, "then": payload }));
     }
-    let names: Vec<&str> = states.iter().flat_map(|(names, _)| names.iter().copied()).collect();
+    let mut names: Vec<&str> = states.iter().flat_map(|(names, _)| names.iter().copied()).collect();
+    names.dedup();
     let mut schema = json_schema!({
         "type": "object",
         "properties": { "state": { "enum": names } },
@@ -1036,14 +1163,37 @@ fn retirement_receipt() -> Schema {
 }
 
 fn cleanup_record() -> Schema {
-    let states: [State; 3] = [
+    let states: [State; 4] = [
         (&["cleanup_pending"], schemars::SchemaGenerator::subschema_for::<CleanupPending>),
+        (&["cleanup_pending"], schemars::SchemaGenerator::subschema_for::<NoOwner>),
         (&["artifacts_removed"], schemars::SchemaGenerator::subschema_for::<CleanupArtifactsRemoved>),
         (&["cleanup_completed"], schemars::SchemaGenerator::subschema_for::<CleanupCompleted>),
     ];
     let shared = schemars::SchemaGenerator::subschema_for::<Cleanup>;
     by_state("cleanup-record", "A cleanup record of a verified deletion without task artifacts.", Some(shared), &states, false)
 }
+
+fn cleanup_record_owner() -> Schema {
+    let states: [State; 4] = [
+        (&["cleanup_pending"], schemars::SchemaGenerator::subschema_for::<CleanupPending>),
+        (&["cleanup_pending"], schemars::SchemaGenerator::subschema_for::<OwnerAlone>),
+        (&["artifacts_removed"], schemars::SchemaGenerator::subschema_for::<CleanupArtifactsRemoved>),
+        (&["cleanup_completed"], schemars::SchemaGenerator::subschema_for::<OwnerCompleted>),
+    ];
+    let shared = schemars::SchemaGenerator::subschema_for::<Cleanup>;
+    by_state("cleanup-record-owner", "A cleanup record of a verified deletion with task artifacts.", Some(shared), &states, false)
+}
+
+/// What no schema can say of a cleanup record.
+const CLEANUP: &[(&str, &str)] = &[
+    ("attempt", "attempts count from 1 without a gap; a record speaks of no later one"),
+    (
+        "paths",
+        "every path lies beside the transcript and begins with `.gjc-`; the two planned ones differ, and no earlier record planned them",
+    ),
+    ("tree", "a recorded tree has exactly one root, a directory that is what `rootDev` and `rootIno` say"),
+    ("number", "the expected identity's numbers are texts that BigInt reads"),
+];
 
 /// The forms of storage.
 pub(super) fn forms() -> Vec<Form> {
@@ -1128,16 +1278,15 @@ pub(super) fn forms() -> Vec<Form> {
             "cleanup-record",
             "A cleanup record of a verified deletion without task artifacts, as 0.17 reads it.",
             cleanup_record,
-            typed::cleanup_record,
-            &[
-                ("attempt", "attempts count from 1 without a gap; a record speaks of no later one"),
-                (
-                    "paths",
-                    "every path lies beside the transcript and begins with `.gjc-`; the two planned ones differ, and no earlier record planned them",
-                ),
-                ("tree", "a recorded tree has exactly one root, a directory that is what `rootDev` and `rootIno` say"),
-                ("number", "the expected identity's numbers are texts that BigInt reads"),
-            ],
+            typed::cleanup_record::<false>,
+            CLEANUP,
+        ),
+        form(
+            "cleanup-record-owner",
+            "A cleanup record of a verified deletion with task artifacts (0.17).",
+            cleanup_record_owner,
+            typed::cleanup_record::<true>,
+            CLEANUP,
         ),
     ]
 }

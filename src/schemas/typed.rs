@@ -2,6 +2,7 @@
 //! else (its directory, the scope, the transcript), the record is compared with itself: what it says of them is taken for true.
 
 use crate::agent::migration_receipt::{self, Side, matches};
+use crate::agent::owner_evidence::Evidence;
 use crate::agent::record::{TranscriptIdentity, is_tree};
 use crate::agent::residue::Inode;
 use crate::agent::tombstone::{self, CleanupState, History, NotATombstone, Target};
@@ -306,10 +307,20 @@ fn cleanup_target(record: &Value) -> Option<Target> {
     tombstone::read(&tombstone, scope, b"", newest(), &|_| true).ok()?.targets.pop()
 }
 
-/// A cleanup record of the target that it names: the first pending one, or the completed one.
-pub(super) fn cleanup_record(record: &Value) -> Verdict {
+/// Task artifacts of some session: only whether a tombstone names any decides how its cleanup records are read.
+fn some_owner() -> Option<Evidence> {
+    let owner = r#"{"schemaVersion":2,"sessionId":"s","locator":{"schemaVersion":1,"ownerId":"043a718774c572bd8a25adbeb1bfcd5c0256ae11cecf9f9c3f925d0e52beaf89","directoryDev":"1","directoryIno":"2"},"parentIdentity":{"dev":"1","ino":"3"},"treeSnapshot":{"rootDev":"1","rootIno":"2","entries":[{"relativePath":"","kind":"directory","dev":"1","ino":"2","nlink":"2","size":"0","mtimeNs":"1","ctimeNs":"1"}]}}"#;
+    Evidence::read(&Value::parse(owner.as_bytes())?).ok()
+}
+
+/// A cleanup record of the target that it names, which has task artifacts or not: the first pending one, one of removed
+/// artifacts, or the completed one.
+pub(super) fn cleanup_record<const OWNER: bool>(record: &Value) -> Verdict {
     let state = plain(record, "state").ok_or(SHAPE)?;
-    let target = cleanup_target(record).ok_or(SHAPE)?;
+    let mut target = cleanup_target(record).ok_or(SHAPE)?;
+    if OWNER {
+        target.owner_evidence = Some(Box::new(some_owner().ok_or(SHAPE)?));
+    }
     let (scope, path) = (plain(record, "scope").ok_or(SHAPE)?, text(record, "tombstone").ok_or(SHAPE)?);
     let history = History { scope: &scope, tombstone_path: path.as_bytes(), target: &target, release: newest() };
     if state == CleanupState::Completed.record_word() {

@@ -1,5 +1,6 @@
 //! `diff`: what it prints at every level in every form, and the committed golden differences.
 
+use super::committed::matches_the_committed_file;
 use super::{err, out, run, status};
 use std::path::Path;
 
@@ -95,23 +96,37 @@ fn a_side_that_is_not_named_is_asked_for() {
     assert_eq!(status(&run(&["check", OLD, "--gjc", "0.15,0.17"])), 16, "only `diff` takes two releases");
     assert_eq!(status(&run(&["diff", OLD, OLD, "--format", "sarif"])), 16);
     assert_eq!(status(&run(&["diff", OLD, "no/such/file.jsonl"])), 8);
+    let twice = run(&["diff", "-", "-"]);
+    assert_eq!(status(&twice), 16);
+    assert!(err(&twice).contains("standard input can be read once"), "{}", err(&twice));
 }
 
-/// What reviewers read of what changes between releases and versions: a change of it is a change of behaviour.
+#[test]
+fn what_cannot_be_read_is_no_difference() {
+    let folder = tempfile::tempdir().unwrap();
+    // A socket cannot be opened, by whomever.
+    let socket = folder.path().join("a.jsonl");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let output = run(&["diff", OLD, socket.to_str().unwrap()]);
+    assert_eq!(status(&output), 8, "{}", out(&output));
+    assert!(err(&output).contains("a.jsonl: this is a socket"), "{}", err(&output));
+}
+
+/// What reviewers read of what changes between releases and versions: a change of it is a change of behaviour. What releases
+/// make of directories, and what they find in all, is in `cases.md`.
 #[test]
 fn the_golden_differences_are_current() {
-    for (name, args) in [("releases", &["corpus", "--gjc", "0.15,0.17"][..]), ("versions", &["corpus", "--version-5"])] {
-        for (suffix, format, comment) in [("md", "markdown", ("<!-- ", " -->")), ("diff", "human", ("$ ", ""))] {
-            let output = run(&[&["diff"], args, &["--format", format]].concat());
-            let command = format!("gjc-fsck diff {} --format {format}", args.join(" "));
-            let text = format!("{}{command}{}\n\n{}", comment.0, comment.1, out(&output));
-            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("reports/golden/{name}.{suffix}"));
-            if std::env::var_os("GJC_FSCK_BLESS").is_some() {
-                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-                std::fs::write(&path, &text).unwrap();
-            }
-            let committed = std::fs::read_to_string(&path).unwrap_or_default();
-            assert!(committed == text, "{} differs from what `{command}` prints; GJC_FSCK_BLESS=1 writes it anew", path.display());
-        }
+    let (page, plain) = (("<!-- ", " -->"), ("$ ", ""));
+    let (releases, version_5) = (["diff", "corpus", "--gjc", "0.15,0.17", "--format"], ["diff", "corpus", "--version-5", "--format"]);
+    for (name, args, comment) in [
+        ("releases.md", &[&releases[..], &["markdown"]].concat()[..], page),
+        ("releases.diff", &[&releases[..], &["human"]].concat(), plain),
+        ("versions.md", &[&version_5[..], &["markdown"]].concat(), page),
+        ("versions.diff", &[&version_5[..], &["human"]].concat(), plain),
+        ("cases.md", &["corpus", "releases", "corpus"], page),
+    ] {
+        let command = format!("gjc-fsck {}", args.join(" "));
+        let text = format!("{}{command}{}\n\n{}", comment.0, comment.1, out(&run(args)));
+        matches_the_committed_file(&format!("reports/golden/{name}"), &text);
     }
 }

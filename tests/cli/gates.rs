@@ -74,6 +74,82 @@ fn the_junit_of_the_demo_is_read_back_with_its_failures() {
     assert!(!text.contains("timestamp") && !text.contains("time="), "no clock");
 }
 
+/// The JUnit XML that test pages read, as far as it is used here: elements, where each may stand, the attributes of each, and
+/// those that it must have.
+const JUNIT: [(&str, &str, &[&str], &[&str]); 6] = [
+    ("testsuites", "", &["name", "tests", "failures", "errors", "skipped"], &["name", "tests"]),
+    ("testsuite", "testsuites", &["name", "tests", "failures", "errors", "disabled", "skipped"], &["name", "tests"]),
+    ("testcase", "testsuite", &["name", "classname"], &["name", "classname"]),
+    ("failure", "testcase", &["message", "type"], &["message", "type"]),
+    ("error", "testcase", &["message", "type"], &["message", "type"]),
+    ("skipped", "testcase", &["message", "type"], &[]),
+];
+
+/// An element with its attributes and the names of those above it.
+type Element = (Vec<String>, std::collections::BTreeMap<String, String>);
+
+fn elements(xml: &str) -> Vec<Element> {
+    use quick_xml::events::Event;
+    let mut reader = quick_xml::Reader::from_str(xml);
+    let (mut above, mut all): (Vec<String>, Vec<Element>) = (Vec::new(), Vec::new());
+    loop {
+        match reader.read_event().unwrap() {
+            event @ (Event::Start(_) | Event::Empty(_)) => {
+                let (Event::Start(start) | Event::Empty(start)) = &event else { unreachable!() };
+                let name = String::from_utf8(start.name().as_ref().to_vec()).unwrap();
+                let attribute = |attribute: quick_xml::events::attributes::Attribute<'_>| {
+                    let value = String::from_utf8(attribute.value.to_vec()).unwrap();
+                    (String::from_utf8(attribute.key.as_ref().to_vec()).unwrap(), value)
+                };
+                let attributes = start.attributes().map(|found| attribute(found.unwrap())).collect();
+                above.push(name);
+                all.push((above.clone(), attributes));
+                if matches!(event, Event::Empty(_)) {
+                    above.pop();
+                }
+            }
+            Event::End(_) => _ = above.pop(),
+            Event::Eof => return all,
+            _ => {}
+        }
+    }
+}
+
+/// What is wrong with a JUnit file: elements and attributes that the form does not have, counts that are not those of its cases.
+fn junit_faults(xml: &str) -> Vec<String> {
+    let all = elements(xml);
+    let mut faults = Vec::new();
+    for (path, attributes) in &all {
+        let (name, parent) = (path.last().unwrap(), path.iter().rev().nth(1).map_or("", String::as_str));
+        let Some((.., known, wanted)) = JUNIT.iter().find(|(element, above, ..)| element == name && *above == parent) else {
+            faults.push(format!("<{name}> below <{parent}>"));
+            continue;
+        };
+        faults.extend(attributes.keys().filter(|key| !known.contains(&key.as_str())).map(|key| format!("<{name} {key}>")));
+        faults.extend(wanted.iter().filter(|key| !attributes.contains_key(**key)).map(|key| format!("<{name}> without {key}")));
+    }
+    let count = |name: &str| all.iter().filter(|(path, _)| path.last().unwrap() == name).count().to_string();
+    for (path, attributes) in all.iter().filter(|(path, _)| path.last().unwrap().starts_with("testsuite")) {
+        for (attribute, element) in [("tests", "testcase"), ("failures", "failure"), ("errors", "error")] {
+            if attributes.get(attribute).is_some_and(|said| *said != count(element)) {
+                faults.push(format!("{path:?} says {} {attribute}, there are {}", attributes[attribute], count(element)));
+            }
+        }
+    }
+    faults
+}
+
+#[test]
+fn the_junit_of_the_demo_has_the_form_that_test_pages_read_and_its_counts_agree() {
+    let (text, _) = demo("junit");
+    assert_eq!(junit_faults(&text), [] as [&str; 0]);
+    let cases = elements(&text).iter().filter(|(path, _)| path.last().unwrap() == "testcase").count();
+    assert!(cases > 10, "{cases}");
+    // The form can refuse.
+    let once = |from: &str, to: &str| junit_faults(&text.replacen(from, to, 1)).len();
+    assert_eq!((once("<testcase ", "<testcase line=\"1\" "), once(" classname=", " class="), once("tests=\"", "tests=\"1")), (1, 2, 1));
+}
+
 /// The properties of a workflow command, and its message.
 fn annotation(line: &str) -> (&str, std::collections::BTreeMap<&str, &str>, &str) {
     let (kind, rest) = line.strip_prefix("::").unwrap().split_once(' ').unwrap();
@@ -123,6 +199,22 @@ fn an_annotation_counts_columns_as_an_editor_does() {
     assert!(column > 10, "behind the umlauts: {glued}");
     let github = finding("github");
     assert!(github.contains(&format!("line=2,col={},title=glued_records", column - 2)), "{column}: {github}");
+}
+
+#[test]
+fn what_a_name_or_a_text_holds_neither_ends_an_annotation_nor_steers_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = "50%,a:b::c\u{1b}[2J.jsonl";
+    let title = "\"type\":\"session\",\"version\":5,\"id\":\"s\",\"timestamp\":\"t\",\"cwd\":\"/w\"";
+    std::fs::write(folder.path().join(name), format!("{{{title}}}\n{{\"type\":\"100%\\n::error::\u{9b}2J\",\"id\":\"a\"}}\n")).unwrap();
+    let text = out(&run_in(&folder, &[".", "--format", "github"]));
+    assert!(text.lines().count() > 1, "{text}");
+    for line in text.lines() {
+        let (_, properties, message) = annotation(line);
+        assert_eq!(properties["file"], "./50%25%2Ca%3Ab%3A%3Ac\\u{1b}[2J.jsonl", "{line}");
+        assert!(!line.chars().any(char::is_control), "{line:?}");
+        assert!(message.match_indices('%').all(|(at, _)| matches!(&message[at..at + 3], "%25" | "%0A" | "%0D")), "{message}");
+    }
 }
 
 #[test]
@@ -234,6 +326,39 @@ fn a_baseline_accepts_what_is_there_and_nothing_new_and_asks_for_what_is_gone() 
     std::fs::write(&torn, before).unwrap();
     assert_eq!(status(&gate(&["--update-baseline"])), 0);
     assert!(std::fs::read(folder.path().join("known.json")).unwrap() == first, "same findings, same bytes");
+}
+
+#[test]
+fn a_run_of_one_file_asks_only_for_what_the_baseline_holds_of_it() {
+    let folder = workspace(&[]);
+    let gate = |args: &[&str]| run_in(&folder, &[args, &["--baseline", "known.json", "--format", "concise"]].concat());
+    assert_eq!(status(&gate(&["t/torn.jsonl", "t/dangling.jsonl", "--update-baseline"])), 0);
+    let known = || std::fs::read_to_string(folder.path().join("known.json")).unwrap();
+    let both = known();
+    let one = gate(&["t/torn.jsonl"]);
+    assert_eq!((status(&one), out(&one)), (0, String::new()), "the other file was not looked at");
+    // To write it anew for one file forgets nothing of the other.
+    assert_eq!(status(&gate(&["t/torn.jsonl", "--update-baseline"])), 0);
+    assert_eq!(known(), both);
+    // What is gone of the file itself is asked for.
+    std::fs::copy(root().join("corpus/field/00-ok.jsonl"), folder.path().join("t/torn.jsonl")).unwrap();
+    assert!(out(&gate(&["t/torn.jsonl"])).contains("baseline_entry_stale"));
+    assert_eq!(status(&gate(&["t/torn.jsonl", "--update-baseline"])), 0);
+    assert!(!known().contains("torn.jsonl") && known().contains("dangling.jsonl"), "{}", known());
+    // A skip of another file is not stale either.
+    std::fs::write(folder.path().join("skips.toml"), "[[skip]]\npath = \"t/other.jsonl\"\nreason = \"x\"\n").unwrap();
+    let skipping = |path: &str| out(&run_in(&folder, &["check", path, "--skip-list", "skips.toml", "--format", "concise"]));
+    assert!(!skipping("t/torn.jsonl").contains("baseline_entry_stale"));
+    assert!(skipping(".").contains("baseline_entry_stale"), "near miss");
+}
+
+#[test]
+fn what_stands_in_the_place_of_the_settings_and_is_no_file_is_not_passed_over() {
+    let folder = workspace(&[("gjc-fsck.toml/x", "")]);
+    let refused = run_in(&folder, &["check", "t"]);
+    assert_eq!(status(&refused), 16);
+    assert!(err(&refused).contains("gjc-fsck.toml: this is a directory, no settings file"), "{}", err(&refused));
+    assert_eq!(status(&run_in(&folder, &["check", "t", "--no-config"])), 4);
 }
 
 #[test]

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 mod check;
+#[path = "../support/committed.rs"]
+mod committed;
 mod diff;
 mod dump;
 mod export;

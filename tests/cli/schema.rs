@@ -25,6 +25,9 @@ fn a_transcript_is_compared_line_by_line() {
     let torn = run(&["schema", "--check", "corpus/field/79-line-message-without-message.jsonl", "--format", "concise"]);
     assert_eq!(status(&torn), 4);
     assert!(out(&torn).contains(": \"message\" is a required property [entry-v5]"), "{}", out(&torn));
+    let empty = run(&["schema", "--check", "corpus/field/12-empty.jsonl"]);
+    assert_eq!(status(&empty), 4);
+    assert!(out(&empty).contains("there is no record in this file"), "{}", out(&empty));
     let json = run(&["schema", "--check", "corpus/field/01-torn-tail.jsonl", "--format", "json"]);
     let answer: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!((&answer["invalid"], &answer["objections"][0]["line"]), (&1.into(), &4.into()));

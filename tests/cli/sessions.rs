@@ -78,6 +78,77 @@ fn list_as_json_carries_what_the_human_form_shows() {
 }
 
 #[test]
+fn a_limit_that_is_no_number_is_told_what_was_expected() {
+    for (args, said) in [
+        (&["list", "--recent", "--limit", "abc"][..], "expected a whole number, as in --limit 20"),
+        (&["history", "search", "x", "--limit", "abc"], "expected a number, as in --limit 20"),
+    ] {
+        let output = run(args);
+        assert_eq!(status(&output), 16);
+        assert!(err(&output).contains(said), "{}", err(&output));
+    }
+}
+
+/// A published schema, made stricter: an object has no member that it does not name.
+fn strict(schema: &str) -> jsonschema::Validator {
+    fn close(schema: &mut serde_json::Value) {
+        match schema {
+            serde_json::Value::Object(members) => {
+                if members.contains_key("properties") {
+                    members.insert("unevaluatedProperties".to_owned(), false.into());
+                }
+                members.values_mut().for_each(close);
+            }
+            serde_json::Value::Array(items) => items.iter_mut().for_each(close),
+            _ => {}
+        }
+    }
+    let mut schema = serde_json::from_slice(&run(&["schema", schema]).stdout).unwrap();
+    close(&mut schema);
+    jsonschema::validator_for(&schema).unwrap()
+}
+
+#[test]
+fn whatever_a_command_writes_as_json_follows_its_published_schema() {
+    let (_folder, agent) = sample();
+    let agent = agent.to_str().unwrap();
+    let scope = directory(Path::new(agent), "v2-tc3k");
+    let in_agent = ["--agent-dir", agent, "--cwd", "/home/ana/dev/app"];
+    let app = ["--cwd", "/home/ana/dev/app"];
+    let id = "01a22bfd-a266-7001";
+    for (schema, args) in [
+        ("report", [&["check", agent][..], &[]]),
+        ("list", [&["list", agent], &[]]),
+        ("list", [&["list", &scope], &[]]),
+        ("other-list", [&["list", "--recent"], &in_agent]),
+        ("other-list", [&["list", "--recent", &scope], &[]]),
+        ("other-list", [&["list", "--picker"], &in_agent]),
+        ("other-list", [&["list", "--picker", agent], &[]]),
+        ("other-list", [&["list", "--inventory"], &in_agent]),
+        ("other-list", [&["list", "--inventory", &scope], &app]),
+        ("resume", [&["resume", id], &in_agent]),
+        ("resume", [&["resume", "nobody"], &in_agent]),
+        ("resume", [&["resume", "corpus/field/01-torn-tail.jsonl"], &in_agent]),
+        ("resume", [&["resume", "nowhere/at/all.jsonl"], &in_agent]),
+        ("saved-session", [&["resume", id, "--sdk-json"], &in_agent]),
+        ("saved-session", [&["resume", "nobody", "--sdk-json"], &in_agent]),
+        ("continue", [&["continue"], &in_agent]),
+        ("continue", [&["continue", "--session-dir", &scope, "--terminal", "ttys001"], &in_agent]),
+        ("gc", [&["gc", agent], &[]]),
+        ("quota", [&["quota", agent], &[]]),
+        ("why", [&["why", id], &in_agent[..2]]),
+        ("why", [&["why", "nobody"], &in_agent[..2]]),
+    ] {
+        let output = run(&[args[0], args[1], &ASSUMED, &["--format", "json"]].concat());
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{args:?}: {}", err(&output)));
+        let validator = strict(schema);
+        let complaints: Vec<String> = validator.iter_errors(&answer).map(|error| format!("{}: {error}", error.instance_path())).collect();
+        assert!(complaints.is_empty(), "{args:?}: {complaints:?}");
+        assert!(!validator.is_valid(&serde_json::json!({ "noSuchMember": 1 })), "{schema} can refuse");
+    }
+}
+
+#[test]
 fn why_names_the_codes_of_the_check() {
     let (_folder, agent) = sample();
     let output = ask("why", &["01a22bfd-a266-7003", "--agent-dir", agent.to_str().unwrap()]);

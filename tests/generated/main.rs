@@ -3,22 +3,16 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, clippy::disallowed_methods, reason = "a test may")]
 
+#[path = "../support/committed.rs"]
+mod committed;
+
+use committed::matches_the_committed_file;
 use gjc_fsck::check;
 use gjc_fsck::finding::{Finding, Gauge, Outcome, Place};
 use gjc_fsck::report::reference::{self, CodeEntry};
 use gjc_fsck::report::{self, Audit, CheckedFor, Settings, UserReason, build, releases};
 use serde_json::Value;
-use std::path::Path;
 use std::sync::Arc;
-
-fn matches_the_committed_file(name: &str, text: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
-    if std::env::var_os("GJC_FSCK_BLESS").is_some() {
-        std::fs::write(&path, text).unwrap();
-    }
-    let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(committed == text, "{name} differs from what the code generates; GJC_FSCK_BLESS=1 cargo test writes it anew");
-}
 
 #[test]
 fn the_reference_of_codes_is_current() {

@@ -27,6 +27,48 @@ fn proofs(tree: &Tree) -> Vec<PathBuf> {
     all
 }
 
+/// What a published schema says against a file.
+fn complaints(tree: &Tree, file: &str) -> Vec<String> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gjc-fsck"));
+    let checked = command.current_dir(&tree.root).args(["schema", "--check", file, "--format", "concise"]).output().unwrap();
+    let told: Vec<String> = String::from_utf8(checked.stdout).unwrap().lines().map(str::to_owned).collect();
+    assert_eq!(checked.status.code(), Some(if told.is_empty() { 0 } else { 4 }), "{file}: {}", String::from_utf8_lossy(&checked.stderr));
+    told
+}
+
+#[test]
+fn plans_proofs_and_receipts_follow_their_published_schemas() {
+    let tree = legacy_tree(2);
+    std::fs::create_dir(tree.root.join("proofs")).unwrap();
+    assert_eq!(code(&gjc_fsck(&tree, &["agent", "--plan", "-o", "plan.json"])), 0);
+    assert_eq!(complaints(&tree, "plan.json"), [] as [&str; 0]);
+    let applied = gjc_fsck(&tree, &["--apply", "plan.json", "--proof", "proofs"]);
+    assert_eq!(code(&applied), 1, "{}", said(&applied));
+    let scope = tree.root.join("agent/sessions").join(tree.expand("v2-{{digest:ws}}"));
+    let mut files = proofs(&tree);
+    assert_eq!(files.len(), 2);
+    files.push(scope.join(".gjc-managed-session-scope.v2.json"));
+    let receipts = std::fs::read_dir(scope.join(".gjc-managed-session-internal/receipts")).unwrap();
+    files.extend(receipts.map(|entry| entry.unwrap().path()));
+    assert_eq!(files.len(), 5, "two proofs, the binding, two receipts: {files:?}");
+    for file in &files {
+        assert_eq!(complaints(&tree, file.to_str().unwrap()), [] as [&str; 0], "{}", file.display());
+    }
+    // A salvage, and what it proves.
+    let torn = source(&tree, "s0");
+    std::fs::write(&torn, [std::fs::read(&torn).unwrap(), b"{\"type\":\"lab".to_vec()].concat()).unwrap();
+    std::fs::create_dir(tree.root.join("mended")).unwrap();
+    let salvaged = gjc_fsck(&tree, &["--salvage", torn.to_str().unwrap(), "-o", "mended"]);
+    assert_eq!(code(&salvaged), 1, "{}", said(&salvaged));
+    let made = std::fs::read_dir(tree.root.join("mended")).unwrap().map(|entry| entry.unwrap().path());
+    let salvage: Vec<PathBuf> = made.filter(|path| path.to_str().unwrap().ends_with(".salvage.json")).collect();
+    assert_eq!(complaints(&tree, salvage[0].to_str().unwrap()), [] as [&str; 0]);
+    // The schemas can refuse.
+    let plan = std::fs::read_to_string(tree.root.join("plan.json")).unwrap().replacen("\"sessions\"", "\"session\"", 1);
+    std::fs::write(tree.root.join("plan.json"), plan).unwrap();
+    assert_eq!(complaints(&tree, "plan.json").len(), 2, "a member too many and one that is missing");
+}
+
 #[test]
 fn a_plan_writes_nothing_and_says_what_would_be_done() {
     let tree = legacy_tree(2);

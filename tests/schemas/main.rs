@@ -4,23 +4,17 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, clippy::disallowed_methods, reason = "a test may")]
 
+#[path = "../support/committed.rs"]
+mod committed;
 mod mutate;
 mod seeds;
 
+use committed::matches_the_committed_file;
 use gjc_fsck::json::{Value, stringify};
 use gjc_fsck::schemas::{self, Form, Judge};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
-
-fn matches_the_committed_file(name: &str, text: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
-    if std::env::var_os("GJC_FSCK_BLESS").is_some() {
-        std::fs::write(&path, text).unwrap();
-    }
-    let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(committed == text, "{name} differs from what the code generates; GJC_FSCK_BLESS=1 cargo test writes it anew");
-}
 
 #[test]
 fn every_schema_is_committed_as_it_is_generated_and_no_other() {
@@ -45,6 +39,28 @@ fn every_schema_is_valid_against_the_meta_schema_of_draft_2020_12() {
             panic!("{}: {}: {error}", form.name, error.instance_path());
         }
     }
+}
+
+/// Spec 02 §6.5 lists the members of a migration receipt. The readers look at some of them; the schema names all.
+#[test]
+fn the_schema_of_migration_receipts_names_every_member_that_gjc_writes() {
+    let mut schema = (schemas::form("migration-receipt").unwrap().schema)().to_value();
+    let closed = |schema: &mut serde_json::Value| schema.as_object_mut().unwrap().insert("unevaluatedProperties".to_owned(), false.into());
+    closed(&mut schema);
+    schema["$defs"].as_object_mut().unwrap().values_mut().filter(|def| def.get("properties").is_some()).for_each(|def| _ = closed(def));
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let mut seen = 0;
+    let read = schemas::form("migration-receipt").unwrap().typed.unwrap();
+    for receipt in seeds::of("migration-receipt").iter().filter(|receipt| read(receipt).is_ok()) {
+        let receipt = schemas::plain_json(receipt);
+        let complaints: Vec<String> = validator.iter_errors(&receipt).map(|error| format!("{}: {error}", error.instance_path())).collect();
+        assert!(complaints.is_empty(), "{complaints:?}\n{receipt}");
+        let mut more = receipt.clone();
+        more["noSuchMember"] = 1.into();
+        assert!(!validator.is_valid(&more), "it can refuse");
+        seen += 1;
+    }
+    assert!(seen >= 7, "{seen}");
 }
 
 /// What came of the records of one form.

@@ -3,10 +3,15 @@
 
 use gjc_fsck::agent::binding::canonical_text;
 use gjc_fsck::agent::identity::{Identity, Platform};
+use gjc_fsck::corpus::folder;
+use gjc_fsck::corpus::recipe::Recipe;
+use gjc_fsck::fsys::Kind;
 use gjc_fsck::json::{Value, View, stringify, text};
-use gjc_fsck::schemas;
+use gjc_fsck::schemas::{self, check};
 use serde_json::Value as Json;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -32,11 +37,86 @@ pub fn of(form: &str) -> Vec<Value> {
         "retirement-receipt" => retirements(),
         "tombstone" => vectors("tombstone"),
         "cleanup-record" => cleanups(),
+        "cleanup-record-owner" => cleanups_with_owner(),
         "header-patch" | "entry-patch" => patches(form),
         _ => Vec::new(),
     };
     seeds.extend(transcripts(form));
+    for record in OF_RECIPES.get(form.strip_suffix("-owner").unwrap_or(form)).into_iter().flatten() {
+        if !seeds.contains(record) {
+            seeds.push(record.clone());
+        }
+    }
     seeds
+}
+
+/// The records in the trees that the recipes of the corpus make, by form: bindings, locks, receipts, tombstones, cleanup
+/// records, breadcrumbs.
+static OF_RECIPES: LazyLock<BTreeMap<&'static str, Vec<Value>>> = LazyLock::new(|| {
+    let mut records: BTreeMap<&'static str, Vec<Value>> = BTreeMap::new();
+    for folder in folder::walk(&root().join("corpus")).unwrap().cases {
+        let case = folder.case().unwrap();
+        for recipe in case.inputs().filter_map(|(_, input)| input.tree.as_ref()).filter(|recipe| is_small(recipe)) {
+            let fs = recipe.make().unwrap();
+            for (path, meta) in fs.snapshot().iter().filter(|(_, meta)| meta.kind == Kind::File) {
+                let Some(bytes) = fs.content(path).filter(|_| meta.size < 1 << 20) else { continue };
+                let breadcrumb = path.parent().and_then(Path::file_name).is_some_and(|folder| folder == "terminal-sessions");
+                let (form, record) = match check::by_path(path) {
+                    _ if breadcrumb => ("breadcrumb", breadcrumb_record(&bytes)),
+                    Some(form) => (form.name, Value::parse(&text::utf8_lossy(&bytes))),
+                    None => continue,
+                };
+                let Some(record) = record else { continue };
+                let known = records.entry(form).or_default();
+                if !known.contains(&record) {
+                    known.push(record);
+                }
+            }
+        }
+    }
+    records
+});
+
+/// Large trees and files hold nothing that small ones do not.
+fn is_small(recipe: &Recipe) -> bool {
+    fn times(value: &Json) -> u64 {
+        let own = value.get("times").and_then(Json::as_u64).unwrap_or_default();
+        let below = |values: &mut dyn Iterator<Item = &Json>| values.map(times).max().unwrap_or_default();
+        match value {
+            Json::Object(members) => own.max(below(&mut members.values())),
+            Json::Array(items) => below(&mut items.iter()),
+            _ => own,
+        }
+    }
+    times(&serde_json::to_value(recipe).unwrap()) < 1_000
+}
+
+/// The two lines of a breadcrumb as a record.
+fn breadcrumb_record(bytes: &[u8]) -> Option<Value> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let mut lines = text.lines();
+    let (cwd, file) = (lines.next()?, lines.next()?);
+    Some(parse(&serde_json::json!({ "cwd": cwd, "file": file }).to_string()))
+}
+
+/// Every form of storage is met in some recipe of the corpus.
+#[test]
+fn the_recipes_of_the_corpus_hold_records_of_every_form_of_storage() {
+    let forms = [
+        "binding",
+        "breadcrumb",
+        "cleanup-record",
+        "lock",
+        "migration-receipt",
+        "replacement-receipt",
+        "replacement-receipt-v1",
+        "retirement-receipt",
+        "tombstone",
+    ];
+    let lacking: Vec<&str> = forms.into_iter().filter(|form| !OF_RECIPES.contains_key(form)).collect();
+    assert_eq!(lacking, [] as [&str; 0]);
+    let counts: Vec<(&str, usize)> = OF_RECIPES.iter().map(|(form, records)| (*form, records.len())).collect();
+    assert!(counts.iter().map(|(_, count)| count).sum::<usize>() > 40, "{counts:?}");
 }
 
 /// Every case of the corpus.
@@ -246,6 +326,23 @@ fn cleanups() -> Vec<Value> {
             ),
         ),
     ]
+}
+
+/// The same of a session with task artifacts.
+fn cleanups_with_owner() -> Vec<Value> {
+    let with = |record: &Value, members: &[&str]| {
+        let mut record: Json = serde_json::from_str(&stringify::to_text(record)).unwrap();
+        members.iter().for_each(|member| record[*member] = true.into());
+        parse(&record.to_string())
+    };
+    let deleted = "taskArtifactOwnerTranscriptDeleted";
+    let all = ["taskArtifactOwnerDeletionEvidence", "taskArtifactOwnerRetirementOutcome", "taskArtifactOwnerRetired", deleted];
+    let plain = cleanups();
+    let mut seeds: Vec<Value> = plain.iter().flat_map(|record| [record.clone(), with(record, &[deleted])]).collect();
+    seeds.extend(
+        plain.iter().filter(|record| record.str_member("state").is_some_and(|s| *s == *b"cleanup_completed")).map(|r| with(r, &all)),
+    );
+    seeds
 }
 
 fn patches(form: &str) -> Vec<Value> {

@@ -16,6 +16,7 @@ use crate::agent::walk::show;
 use crate::agent::world::World;
 use crate::transcript::date;
 use data_encoding::HEXLOWER;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::Path;
 
@@ -29,7 +30,7 @@ fn minute(ms: i128) -> Option<String> {
 }
 
 /// gjc's refusal of a workspace.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct Refusal {
     /// gjc's code.
     pub code: &'static str,
@@ -44,7 +45,7 @@ impl From<Refused> for Refusal {
 }
 
 /// A file that a list leaves out.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct LeftOut {
     /// The file.
     pub path: String,
@@ -59,7 +60,7 @@ impl From<Skipped> for LeftOut {
 }
 
 /// A backup that gjc renames before it lists.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct Restore {
     /// The backup.
     pub backup: String,
@@ -74,7 +75,7 @@ impl From<Restored> for Restore {
 }
 
 /// One of gjc's lists.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct List {
     /// `recent`, `picker` or `inventory`.
@@ -105,7 +106,7 @@ const fn is_zero(number: &usize) -> bool {
 }
 
 /// A session of a list.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Row {
     /// Header id.
@@ -153,7 +154,7 @@ pub struct Row {
 }
 
 /// Why the strict inventory knows nothing.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct Failure {
     /// gjc's word.
     pub kind: &'static str,
@@ -257,7 +258,7 @@ impl Row {
 }
 
 /// What opening a file comes to.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct Step {
     /// What named it: `breadcrumb`, `listed`, `most_recent`, `path`, `id`.
     pub source: &'static str,
@@ -292,7 +293,7 @@ impl Step {
 }
 
 /// What became of the breadcrumb.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct CrumbState {
     /// `no_terminal`, `absent`, `ignored` or `leads`.
     pub state: &'static str,
@@ -320,7 +321,7 @@ impl From<&Crumb> for CrumbState {
 }
 
 /// A terminal, and the name of its breadcrumb.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct TerminalName {
     /// The name.
     pub id: String,
@@ -331,7 +332,7 @@ pub struct TerminalName {
 }
 
 /// What `--continue` does.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Continue {
     /// The working directory.
@@ -371,7 +372,7 @@ impl Continue {
 }
 
 /// A session that an argument matches.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct MatchRow {
     /// How: `id`, `name` or `suffix`.
     pub rule: &'static str,
@@ -390,7 +391,7 @@ impl MatchRow {
 }
 
 /// What gjc's inspection says of the chosen file.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Inspected {
     /// `resumable`, `terminal` or gjc's reason.
@@ -413,7 +414,7 @@ pub struct Inspected {
 }
 
 /// An identity: big integers are decimal strings.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Identity {
     /// The path without links.
@@ -480,7 +481,7 @@ impl Inspected {
 }
 
 /// What `--resume X` does.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Resume {
     /// X.

@@ -6,11 +6,12 @@ use crate::agent::predict;
 use crate::agent::walk::show;
 use crate::agent::world::World;
 use crate::finding::Difference;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::Path;
 
 /// The reply, as the SDK prints it: at most one of its members. Both are absent in 0.15 when not exactly one session matches.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Reply {
     /// The session.
@@ -22,7 +23,7 @@ pub struct Reply {
 }
 
 /// A saved session.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct SavedSession {
     /// Header id.
     pub id: String,
@@ -33,7 +34,7 @@ pub struct SavedSession {
 }
 
 /// Big integers are decimal strings.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Identity {
     /// Device number.
@@ -55,7 +56,7 @@ pub struct Identity {
 }
 
 /// Why a saved session is left out.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Omission {
     /// The id that was asked for.
