@@ -505,7 +505,7 @@ impl History<'_> {
                 return Err(bad);
             }
             let is_number = |key: &&str| identity.str_member(key).is_some_and(|text| bigint(&text) != BigInt::SyntaxError);
-            if !["dev", "ino", "mtimeNs"].iter().all(|key| is_number(key)) {
+            if !["dev", "ino", "mtimeNs"].iter().all(is_number) {
                 return Ok(false);
             }
         }
