@@ -121,17 +121,28 @@ pub struct ReplacementReceiptV1 {
     pub predecessor: Text,
     /// Path of the successor.
     pub successor: Text,
-    /// Device and inode of the predecessor.
-    pub identity: InodeV1,
+    /// What the predecessor is.
+    pub identity: FileV1,
 }
 
-/// Device and inode in a receipt of version 1.
+/// The identity of a file in a receipt of version 1.
 #[derive(JsonSchema, Default)]
-pub struct InodeV1 {
+#[schemars(rename_all = "camelCase")]
+pub struct FileV1 {
     /// Device.
     pub dev: Decimal,
     /// Inode.
     pub ino: Decimal,
+    /// Link count.
+    pub nlink: Decimal,
+    /// Bytes.
+    pub size: Decimal,
+    /// Nanoseconds since 1970.
+    pub mtime_ns: Decimal,
+    /// Nanoseconds since 1970.
+    pub ctime_ns: Decimal,
+    /// Content hash.
+    pub sha256: Sha256,
 }
 
 /// An entry of a tree as a migration or a deletion records it.
@@ -196,19 +207,17 @@ pub struct Quarantine {
 #[schemars(rename_all = "camelCase")]
 pub struct DirectoryIdentity {
     /// Device.
-    pub dev: Text,
+    pub dev: BigIntText,
     /// Inode.
-    pub ino: Text,
+    pub ino: BigIntText,
     /// Size.
-    pub size: Text,
+    pub size: BigIntText,
     /// Nanoseconds since 1970.
-    pub mtime_ns: Text,
-    /// Device of the directory it lies in; not read.
-    #[schemars(default)]
-    pub parent_dev: Anything,
-    /// Inode of the directory it lies in; not read.
-    #[schemars(default)]
-    pub parent_ino: Anything,
+    pub mtime_ns: BigIntText,
+    /// Device of the directory it lies in.
+    pub parent_dev: BigIntText,
+    /// Inode of the directory it lies in.
+    pub parent_ino: BigIntText,
 }
 
 /// The identity of a directory and of the one it lies in.
@@ -216,17 +225,17 @@ pub struct DirectoryIdentity {
 #[schemars(rename_all = "camelCase")]
 pub struct PlaceholderIdentity {
     /// Device.
-    pub dev: Text,
+    pub dev: BigIntText,
     /// Inode.
-    pub ino: Text,
+    pub ino: BigIntText,
     /// Size.
-    pub size: Text,
+    pub size: BigIntText,
     /// Nanoseconds since 1970.
-    pub mtime_ns: Text,
+    pub mtime_ns: BigIntText,
     /// Device of the directory it lies in.
-    pub parent_dev: Text,
+    pub parent_dev: BigIntText,
     /// Inode of the directory it lies in.
-    pub parent_ino: Text,
+    pub parent_ino: BigIntText,
 }
 
 /// The placeholder directory that an exchange left.
@@ -1242,7 +1251,7 @@ pub(super) fn forms() -> Vec<Form> {
             || of::<ReplacementReceiptV1>("replacement-receipt-v1", "A replacement receipt of version 1."),
             typed::replacement_receipt_v1,
             &[
-                ("name", "device and inode are those of the receipt's name and of `predecessor`"),
+                ("name", "device and inode are those of the receipt's name and of `predecessor`; numbers have at most 64 bits"),
                 ("directory", "`predecessor` and `successor` lie directly in the directory of the receipt"),
             ],
         ),
