@@ -412,7 +412,8 @@ mod adapters {
         let there = Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success());
         if !there {
             let name = std::thread::current().name().unwrap_or_default().to_owned();
-            writeln!(std::io::stderr(), "SKIPPED {name}: there is no {program} on this machine").unwrap();
+            let told = format!("SKIPPED {name}: there is no {program} on this machine\n");
+            std::io::stderr().write_all(told.as_bytes()).unwrap();
         }
         there
     }

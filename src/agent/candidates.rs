@@ -535,10 +535,12 @@ pub struct Retirement {
 
 impl Retirement {
     /// Reads every file in directory order, as gjc does: the first unreadable or non-JSON one ends the search. (So the
-    /// answer follows the directory order of this disk; a check reports such a file by itself.)
+    /// answer follows the directory order of this disk; a check reports such a file by itself.) Like gjc's, this listing
+    /// follows a link that stands in the place of the directory; preparing the scope refuses it.
     pub fn read(fs: &dyn Fs, tombstones: &Path, scope: &str) -> Self {
         let mut found = Retirement { scope: scope.to_owned(), ..Retirement::default() };
-        let Ok(directory) = fs.open_dir(tombstones) else { return found };
+        let Ok(tombstones) = fs.realpath(tombstones) else { return found };
+        let Ok(directory) = fs.open_dir(&tombstones) else { return found };
         let Ok(entries) = directory.entries() else { return found };
         for entry in entries {
             let Ok(entry) = entry else { break };
@@ -609,10 +611,12 @@ pub struct CommittedReceipts {
 }
 
 impl CommittedReceipts {
-    /// Reads the names that a committed receipt can have; what is unreadable or not JSON counts as no receipt.
+    /// Reads the names that a committed receipt can have; what is unreadable or not JSON counts as no receipt. A link in
+    /// the place of the directory is followed, as by [`Retirement::read`].
     pub fn read(fs: &dyn Fs, receipts: &Path) -> Self {
         let mut found = CommittedReceipts::default();
-        let Ok(entries) = fs.list(receipts) else { return found };
+        let Ok(receipts) = fs.realpath(receipts) else { return found };
+        let Ok(entries) = fs.list(&receipts) else { return found };
         for entry in entries {
             let migration_receipt::Name::Migration { operation, state: migration_receipt::State::Committed } =
                 migration_receipt::parse_name(entry.name.as_bytes())

@@ -551,3 +551,18 @@ fn a_transcript_whose_name_is_not_utf_8() {
         )],
     );
 }
+
+#[test]
+fn a_listing_follows_a_link_in_the_place_of_the_tombstones() {
+    let name = "tombstone-no-final-lf";
+    let hidden = Case::recorded(name).0["expect"][0].clone();
+    let mut case = Case::recorded(name);
+    for node in case.nodes() {
+        if let Some(path) = node["path"].as_str().filter(|path| path.contains("/tombstones")) {
+            let (_, below) = path.split_once("/tombstones").unwrap();
+            node["path"] = format!("agent/elsewhere{below}").into();
+        }
+    }
+    let link = symlink(format!("{SCOPE}/.gjc-managed-session-internal/tombstones"), "../../../elsewhere");
+    all_hold(&json!({ "op": "list", "cwd": "ws/a" }), vec![("hidden all the same", case.node(link), hidden)]);
+}
