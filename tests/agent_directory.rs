@@ -9,6 +9,8 @@
     reason = "a test reads its own files and tells what it found"
 )]
 
+#[path = "support/skipped.rs"]
+mod skipped;
 #[allow(dead_code, reason = "other suites use the rest of it")]
 #[path = "support/tree.rs"]
 mod tree;
@@ -20,6 +22,7 @@ use gjc_fsck::finding::{Finding, Release, Severity};
 use gjc_fsck::fsys::{Inject, Real};
 use rustix::fs::FileType;
 use serde_json::Value;
+use skipped::skipped;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -146,7 +149,7 @@ fn recorded_tree(case: &Value) -> Seen {
     let name = case["name"].as_str().unwrap();
     let Ok(tree) = std::panic::catch_unwind(|| Tree::of_case(case)) else {
         assert!(case["requires"].is_array(), "{name}: the tree cannot be built");
-        println!("{name}: skipped, the file system has no POSIX ACLs");
+        skipped(&format!("{name}: this file system has no POSIX ACLs"));
         return seen;
     };
     let agent = tree.root.join("agent");
@@ -253,7 +256,7 @@ fn a_device_is_never_opened() {
     let made = ["a.jsonl", "b.jsonl.spill.commit"]
         .map(|name| rustix::fs::mknodat(rustix::fs::CWD, sessions.join(name), FileType::CharacterDevice, rustix::fs::Mode::RUSR, zero));
     if made.iter().any(Result::is_err) {
-        println!("skipped: only root outside a container can make devices");
+        skipped("only root outside a container can make devices");
         return;
     }
     let said = said(&checked(&agent, 2));
@@ -341,6 +344,7 @@ fn predictions_of_a_hostile_scope() {
         agent_dir: agent.clone(),
         sessions_root: agent.join("sessions"),
         around: gjc_fsck::agent::legacy::Surroundings::default(),
+        context_budget: gjc_fsck::transcript::context::budget::DEFAULT,
         is_copy: false,
     };
     let resolved = predict::resolve(&world, &workspace).unwrap();
@@ -415,7 +419,7 @@ fn a_sparse_file_of_a_terabyte_ends_at_once() {
     let (_temp, agent, sessions) = hostile();
     let file = std::fs::File::create(sessions.join("big.jsonl")).unwrap();
     if file.set_len(1 << 40).is_err() {
-        println!("skipped: this file system has no sparse files of a terabyte");
+        skipped("this file system has no sparse files of a terabyte");
         return;
     }
     let reads = AtomicUsize::new(0);
@@ -441,7 +445,7 @@ fn unreadable_objects_are_named_and_the_rest_is_checked() {
     mode(&sessions.join("closed.jsonl"), 0);
     mode(&sessions.join("closed"), 0);
     if std::fs::File::open(sessions.join("closed.jsonl")).is_ok() {
-        println!("skipped: this user (root?) may read everything");
+        skipped("this user (root?) may read everything");
         return;
     }
     let run = checked(&agent, 2);
@@ -458,7 +462,7 @@ fn a_real_acl_is_present() {
     let acl = data_encoding::BASE64.decode(b"AgAAAAEABwD/////BAAAAP////8gAAAA/////w==").unwrap();
     // Base entries alone are stored as mode bits; a default ACL is kept as it is.
     if rustix::fs::setxattr(agent.join("sessions"), "system.posix_acl_default", &acl, rustix::fs::XattrFlags::empty()).is_err() {
-        println!("skipped: this file system has no POSIX ACLs");
+        skipped("this file system has no POSIX ACLs");
         return;
     }
     let said = said(&checked(&agent, 1));
@@ -469,7 +473,7 @@ fn a_real_acl_is_present() {
 fn is_root() -> bool {
     let root = rustix::process::geteuid().is_root();
     if !root {
-        println!("skipped: only root can make objects of another user");
+        skipped("only root can make objects of another user");
     }
     root
 }

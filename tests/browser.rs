@@ -1,6 +1,10 @@
 //! Exported sessions in a real browser, where one is installed: no script of a transcript runs, nothing is asked of the network,
 //! the console stays silent, the map is walked by keys. What a clock decides stands in `ci/export-browser.sh`.
 
+#[path = "support/skipped.rs"]
+mod skipped;
+
+use skipped::skipped;
 use std::path::Path;
 use std::process::Command;
 
@@ -12,7 +16,7 @@ fn installed(names: &[&'static str]) -> Option<&'static str> {
 #[test]
 fn an_exported_session_runs_nothing_and_is_walked_by_keys() {
     let (Some(node), Some(chromium)) = (installed(&["node"]), installed(&["chromium", "chromium-browser", "google-chrome"])) else {
-        println!("skipped: exported pages are opened in Chromium by Node, and one of the two is not installed");
+        skipped("exported pages are opened in Chromium by Node, and one of the two is not installed");
         return;
     };
     let pictures = tempfile::tempdir().unwrap();

@@ -3,6 +3,9 @@
 
 #![allow(clippy::disallowed_methods, clippy::panic, clippy::unwrap_used, reason = "a test reads its own files and tells what it found")]
 
+#[path = "support/skipped.rs"]
+mod skipped;
+
 use gjc_fsck::check;
 use gjc_fsck::corpus::case::Case;
 use gjc_fsck::corpus::expected::Expectations;
@@ -405,15 +408,11 @@ mod adapters {
         outcome
     }
 
-    /// Whether a test that needs this program can run. One that cannot says so, past the harness, which keeps what a passing
-    /// test prints to itself.
+    /// Whether a test that needs this program can run; one that cannot says so.
     fn is_there(program: &str) -> bool {
-        use std::io::Write;
         let there = Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success());
         if !there {
-            let name = std::thread::current().name().unwrap_or_default().to_owned();
-            let told = format!("SKIPPED {name}: there is no {program} on this machine\n");
-            std::io::stderr().write_all(told.as_bytes()).unwrap();
+            super::skipped::skipped(&format!("there is no {program} on this machine"));
         }
         there
     }

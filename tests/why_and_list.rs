@@ -59,6 +59,7 @@ fn world(tree: &Tree) -> World<'static> {
         agent_dir: tree.root.join("agent"),
         sessions_root: tree.root.join("agent/sessions"),
         around: Surroundings::default(),
+        context_budget: gjc_fsck::transcript::context::budget::DEFAULT,
         is_copy: false,
     }
 }

@@ -7,6 +7,7 @@ use super::legacy::Surroundings;
 use crate::finding::Release;
 use crate::fsys::Fs;
 use crate::fsys::host::Liveness;
+use crate::transcript::context::budget;
 use std::path::{Path, PathBuf};
 
 /// Everything that an answer of gjc depends on besides the tree itself.
@@ -30,6 +31,8 @@ pub struct World<'a> {
     pub sessions_root: PathBuf,
     /// Home and temp directory, for the names of legacy directories.
     pub around: Surroundings,
+    /// Bytes that a context may have (spec 01 §9.9).
+    pub context_budget: u64,
     /// Whether the agent directory is a copy from elsewhere (`--assume-root`): its workspaces are taken at their word.
     pub is_copy: bool,
 }
@@ -87,6 +90,7 @@ impl<'a> World<'a> {
             sessions_root: agent_dir.join(layout::SESSIONS),
             agent_dir,
             around: Surroundings::default(),
+            context_budget: budget::DEFAULT,
             is_copy: false,
         }
     }
@@ -126,6 +130,7 @@ mod tests {
             agent_dir: "/a".into(),
             sessions_root: "/a/sessions".into(),
             around: Surroundings::default(),
+            context_budget: budget::DEFAULT,
             is_copy: false,
         }
     }

@@ -97,6 +97,7 @@ impl Console {
             agent_dir: location.data.clone(),
             sessions_root: location.sessions(),
             around: environment.surroundings(fs),
+            context_budget: super::transcript::budget(self),
             is_copy: self.options.assume_root.is_some(),
         })
     }

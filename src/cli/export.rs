@@ -10,6 +10,7 @@ use crate::fsys::output::{NewFile, Refused};
 use crate::fsys::{Fs, Kind, Real, input};
 use crate::json::{Value, View};
 use crate::render::page;
+use crate::render::style::plain;
 use crate::render::tree::Sheet;
 use crate::report;
 use crate::session::export::{self, default_name, destination, leaf_id};
@@ -115,7 +116,7 @@ fn export<S: BlobSource>(args: &Args, out: &Path, store: &S, console: &mut Conso
         let mut file = NewFile::create(out, Some(&args.file)).map_err(refused)?;
         page(&mut file).map_err(|error| Failure::at(out, &error))?;
         file.publish().map_err(refused)?;
-        writeln!(console.out(), "Exported to: {}", show(out.as_os_str()))?;
+        writeln!(console.out(), "Exported to: {}", plain(&show(out.as_os_str())))?;
     }
     if tally.lost_references > 0 {
         console

@@ -1,7 +1,6 @@
 //! `continue`: what `gjc --continue` would open in this directory and terminal, and why.
 
 use super::list::{layout, no_agent_directory, options_again, put};
-use super::transcript::budget;
 use super::{Console, Failure, Status};
 use crate::agent::walk::show;
 use crate::fsys::Real;
@@ -59,7 +58,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         console.note(&format!("{}: there is no such directory, so it holds no session", show(directory.as_os_str())));
     }
     let destination = session_dir.as_deref().map_or(Destination::Managed, Destination::Explicit);
-    let answer = Continue::new(&cwd, terminal, proceed(&world, &cwd, destination, breadcrumb.as_deref(), budget(console)));
+    let answer = Continue::new(&cwd, terminal, proceed(&world, &cwd, destination, breadcrumb.as_deref(), world.context_budget));
     let (layout, options) = (layout(console), options_again(args.agent_dir.as_deref(), console));
     put(&answer, || discovery::proceed(&answer, &options, layout), || discovery::proceed_concise(&answer), console)?;
     Ok(if answer.action == "fails" { Status::FINDINGS } else { Status::CLEAN })

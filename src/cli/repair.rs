@@ -18,6 +18,7 @@ use crate::repair::plan::{self, Plan, ScopePlan, Wanted, Wish, plan};
 use crate::repair::proof::{self, Proof};
 use crate::repair::salvage::{self, Salvage};
 use crate::repair::{Ground, Outside, Policy};
+use crate::transcript::inspect::Options;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
@@ -250,7 +251,7 @@ fn salvage(path: &Path, directory: &Path, console: &mut Console) -> Result<Statu
     let refused = |refused: crate::fsys::output::Refused| Failure::Operational(refused.to_string());
     made.make()?;
     let mut copy = NewFile::create(&to, Some(&source)).map_err(refused)?;
-    let release = console.options.gjc;
+    let options = Options { release: console.options.gjc, budget: super::transcript::budget(console) };
     let unread = |why: crate::fsys::Refusal| Failure::Operational(format!("{}: {why}", show(source.as_os_str())));
     let at = |error: std::io::Error| Failure::at(&source, &error);
     let mut reader = Sha256Reader::new(Watched::open(&Real, &source).map_err(unread)?);
@@ -270,7 +271,7 @@ fn salvage(path: &Path, directory: &Path, console: &mut Console) -> Result<Statu
     let hashed = |path: &Path, size: u64, hash: &[u8]| salvage::Hashed { path: show(path.as_os_str()), size, sha256: hex(hash) };
     let copied = hashed(&to, size, &hash.finalize());
     let original = hashed(&source, source_size, &source_hash);
-    let before = salvage::read(Watched::open(&Real, &source).map_err(unread)?, source_size, release).map_err(at)?;
+    let before = salvage::read(Watched::open(&Real, &source).map_err(unread)?, source_size, options).map_err(at)?;
     if copied.sha256 == original.sha256 {
         drop(copy);
         made.unmake();
@@ -279,7 +280,7 @@ fn salvage(path: &Path, directory: &Path, console: &mut Console) -> Result<Statu
         return Ok(Status::CLEAN);
     }
     copy.publish().map_err(refused)?;
-    let after = input::open(&to).and_then(|file| salvage::read(file, size, release)).map_err(|error| Failure::at(&to, &error))?;
+    let after = input::open(&to).and_then(|file| salvage::read(file, size, options)).map_err(|error| Failure::at(&to, &error))?;
     let tool = env!("CARGO_PKG_VERSION").to_owned();
     let done = Salvage { schema: salvage::SCHEMA.to_owned(), tool, source: original, copy: copied, before, after, mended };
     let proof = directory.join(proof_name);

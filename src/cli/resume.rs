@@ -1,7 +1,6 @@
 //! `resume X`: which session `gjc --resume X` would take, and why; or what the SDK would say of a saved session.
 
 use super::list::{layout, no_agent_directory, options_again, put};
-use super::transcript::budget;
 use super::{Console, Failure, Status};
 use crate::agent::walk::show;
 use crate::fsys::Real;
@@ -66,11 +65,10 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         console.note(&format!("{}: there is no such directory, so it holds no session", show(directory.as_os_str())));
     }
     let meant = resolve::resolve(&world, &args.session, &cwd, session_dir.as_deref());
-    let budget = budget(console);
     // With an explicit directory there is no managed policy, for ids at least; a path of the sessions root is opened through
     // the scope of its workspace.
     let is_managed = session_dir.is_none() || matches!(meant, Meant::Path(_));
-    let answer = Resume::new(&world, asked, &meant, budget, |path, look| {
+    let answer = Resume::new(&world, asked, &meant, world.context_budget, |path, look| {
         let managed = if is_managed { proceed::managed_of(&world, path) } else { None };
         proceed::open(&world, path, look, managed.as_ref(), For::Resume)
     });

@@ -290,9 +290,9 @@ impl<R: Read> Lines<R> {
             self.filled -= self.at;
             self.at = 0;
         }
-        // Grow by doubling, so that an undecided value is scanned O(log n) times.
-        let want = self.chunk.max(self.filled);
-        if self.window.len() < self.filled + want {
+        // Grow by doubling, and only when it is full: a pipe hands out little at a time.
+        if self.window.len() == self.filled {
+            let want = self.chunk.max(self.filled);
             // A line without an end must end in an error, not end the program.
             Vec::<u8>::new().try_reserve_exact(self.filled + want).map_err(|_| no_room(self.filled))?;
             // Fresh zeroed memory costs nothing until it is touched, which small files never do.
@@ -457,7 +457,14 @@ impl<R: Read> Lines<R> {
                 Err(_) => step(text, 0, self.ended, &mut self.lenient_tape),
             };
             match step {
-                Step::NeedMore { .. } => self.fill()?,
+                // Twice as much of a long one, so that it is scanned O(log n) times.
+                Step::NeedMore { .. } => {
+                    let seen = text.len();
+                    let enough = if seen < self.chunk { seen + 1 } else { 2 * seen };
+                    while self.filled - self.at < enough && !self.ended {
+                        self.fill()?;
+                    }
+                }
                 decided => break decided,
             }
         };
@@ -559,6 +566,29 @@ mod tests {
             }
         }
         values
+    }
+
+    /// A pipe hands out little at a time, however much is asked for.
+    #[test]
+    fn the_window_grows_a_few_times_however_little_a_read_gives() {
+        struct Pipe<'a> {
+            text: &'a [u8],
+            room: usize,
+            grown: u32,
+        }
+        impl Read for Pipe<'_> {
+            fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+                self.grown += u32::from(into.len() > self.room);
+                self.room = into.len();
+                let given = into.len().min(1000);
+                self.text.read(&mut into[..given])
+            }
+        }
+        let text = format!("[\n\"{}\"]\n", "x".repeat(4 << 20));
+        let mut lines = Lines::new(Pipe { text: text.as_bytes(), room: 0, grown: 0 });
+        while lines.next().unwrap().is_some() {}
+        let grown = lines.into_input().grown;
+        assert!(grown < 20, "{grown}");
     }
 
     #[test]

@@ -7,7 +7,6 @@
 use super::plan::hex;
 use super::proof::{Checked, begins, said};
 use crate::check::line::{Pieces, begins_with_own_record, pieces};
-use crate::finding::Release;
 use crate::fsys::{Fs, Sha256Reader, Watched};
 use crate::json::jsonl::{Event, Found, Line, Lines};
 use crate::json::text::Encoding;
@@ -292,8 +291,8 @@ pub struct Cut {
 ///
 /// # Errors
 /// It cannot be read.
-pub fn read(input: impl Read, size: u64, release: Release) -> io::Result<Reading> {
-    let Inspected { verdict, loaded, migrated } = inspect::bytes(input, size, inspect::Options::new(release))?;
+pub fn read(input: impl Read, size: u64, options: inspect::Options) -> io::Result<Reading> {
+    let Inspected { verdict, loaded, migrated } = inspect::bytes(input, size, options)?;
     let (strict, because) = match &verdict {
         Verdict::Resumable => ("resumable", None),
         Verdict::Terminal => ("terminal", None),
@@ -303,7 +302,7 @@ pub fn read(input: impl Read, size: u64, release: Release) -> io::Result<Reading
     let Ok(loaded) = &loaded else { return Ok(reading) };
     reading.entries = loaded.entries.len() as u64;
     if matches!(migrated, Some(Ok(_)))
-        && let Ok(context) = build(&Tree::new(loaded), Leaf::Last, release)
+        && let Ok(context) = build(&Tree::new(loaded), Leaf::Last, options.release)
     {
         let id = |id: Id| loaded.ids.text(id).map(|text| String::from_utf8_lossy(text).into_owned());
         let entry = |at: Option<&usize>| at.and_then(|at| loaded.entries.get(*at));
@@ -432,6 +431,7 @@ fn partition(mended: &Mended, size: u64) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::finding::Release;
 
     const HEADER: &str = r#"{"type":"session","version":5,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}"#;
     fn label(id: &str) -> String {
@@ -536,14 +536,14 @@ mod tests {
     #[test]
     fn a_copy_is_read_as_gjc_reads_it() {
         let source = format!("{HEADER}\n{}\n", label("a"));
-        let reading = read(source.as_bytes(), source.len() as u64, Release::default()).unwrap();
+        let reading = read(source.as_bytes(), source.len() as u64, inspect::Options::new(Release::default())).unwrap();
         assert_eq!((reading.entries, reading.strict.as_str(), reading.because), (2, "terminal", None));
         assert_eq!((reading.leaf.as_deref(), reading.cut), (Some("a"), None));
         let torn = format!("{HEADER}\n{{");
-        let reading = read(torn.as_bytes(), torn.len() as u64, Release::default()).unwrap();
+        let reading = read(torn.as_bytes(), torn.len() as u64, inspect::Options::new(Release::default())).unwrap();
         assert_eq!((reading.strict.as_str(), reading.because.as_deref()), ("malformed", Some("line 2 is no JSON")));
         let hangs = format!("{HEADER}\n{}\n{}\n", label("a"), label("b").replace("null", "\"lost\""));
-        let reading = read(hangs.as_bytes(), hangs.len() as u64, Release::default()).unwrap();
+        let reading = read(hangs.as_bytes(), hangs.len() as u64, inspect::Options::new(Release::default())).unwrap();
         assert_eq!(reading.cut, Some(Cut { line: 3, id: Some("b".to_owned()), parent: "lost".to_owned() }));
     }
 }

@@ -349,3 +349,24 @@ fn what_does_not_exist_is_said_in_the_same_words_by_every_command() {
         assert!(err(&output).contains("there is no such directory"), "{command:?}: {}", err(&output));
     }
 }
+
+#[test]
+fn every_command_weighs_a_context_against_the_budget_of_the_environment() {
+    let (folder, agent) = sample();
+    let opens = |path: &Path| status(&ask("why", &[path.to_str().unwrap()])) == 0;
+    let files = fs::read_dir(directory(&agent, "v2-tc3k")).unwrap().map(|entry| entry.unwrap().path());
+    let session = files.filter(|path| path.extension().is_some_and(|extension| extension == "jsonl")).find(|path| opens(path)).unwrap();
+    let session = session.to_str().unwrap();
+    let damaged = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/field/03-torn-then-appended-fused.jsonl");
+    let salvaged = folder.path().join("salvaged");
+    for arguments in [
+        &["list", agent.to_str().unwrap(), ASSUMED[0], ASSUMED[1]][..],
+        &["why", session, ASSUMED[0], ASSUMED[1]],
+        &["check", session],
+        &["resume", session],
+        &["repair", "--salvage", damaged, "-o", salvaged.to_str().unwrap(), "--format", "json"],
+    ] {
+        let output = program().args(arguments).env("GJC_SESSION_CONTEXT_BUDGET_BYTES", "100").output().unwrap();
+        assert!(out(&output).contains("context_too_large"), "{arguments:?}: {}{}", out(&output), err(&output));
+    }
+}

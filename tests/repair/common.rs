@@ -87,6 +87,7 @@ pub fn real_world(root: &Path, release: Release, now_ms: u64) -> World<'static> 
             temp: spelled("tmp"),
             temp_real: real("tmp"),
         },
+        context_budget: gjc_fsck::transcript::context::budget::DEFAULT,
         is_copy: false,
     }
 }

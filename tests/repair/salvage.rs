@@ -6,6 +6,7 @@ use gjc_fsck::finding::Release;
 use gjc_fsck::json::jsonl::{Event, Lines};
 use gjc_fsck::json::{Tape, Value, View, stringify};
 use gjc_fsck::repair::salvage::{Mended, mend, read};
+use gjc_fsck::transcript::inspect::Options;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -85,7 +86,7 @@ fn no_record_is_lost_and_every_byte_is_accounted_for() {
 }
 
 fn reading(bytes: &[u8]) -> gjc_fsck::repair::salvage::Reading {
-    read(bytes, bytes.len() as u64, Release::default()).unwrap()
+    read(bytes, bytes.len() as u64, Options::new(Release::default())).unwrap()
 }
 
 /// The codes of damaged lines.

@@ -109,6 +109,7 @@ pub fn world(tree: &Tree, release: Release) -> World<'static> {
             temp: spelled("tmp"),
             temp_real: real("tmp"),
         },
+        context_budget: gjc_fsck::transcript::context::budget::DEFAULT,
         is_copy: false,
     }
 }

@@ -181,7 +181,7 @@ pub struct InspectedFile {
 /// gjc's reason.
 pub fn inspect(world: &World<'_>, path: &Path) -> Result<InspectedFile, &'static str> {
     use crate::transcript::inspect::{Options, Verdict, file};
-    let looked = file(world.fs, path, Options::new(world.release)).map_err(|reason| reason.token())?;
+    let looked = file(world.fs, path, Options { release: world.release, budget: world.context_budget }).map_err(|reason| reason.token())?;
     let kind = match &looked.inspected.verdict {
         Verdict::Resumable => "resumable",
         Verdict::Terminal => "terminal",

@@ -26,7 +26,7 @@ pub(super) fn strict(world: &World<'_>, path: &Path) -> (Step, Option<Inspected>
     let passed = |answer: &'static str, shows: &str| passes("strict reader", SECTION, answer, vec![saw(path, shows)]);
     let refused =
         |reason: &Reason, shows: String, advice: &str| stops("strict reader", SECTION, reason.token(), vec![saw(path, shows)], advice);
-    let looked = match inspect::file(world.fs, path, Options::new(world.release)) {
+    let looked = match inspect::file(world.fs, path, Options { release: world.release, budget: world.context_budget }) {
         Ok(looked) => looked,
         Err(reason @ Reason::Oversized { .. }) => {
             return (passed(reason.token(), "above 128 MiB, which is more than gjc loads whole: the bounded reader decides"), None);

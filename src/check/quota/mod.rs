@@ -194,7 +194,7 @@ measures! {
     /// All receipts directories together.
     RECEIPTS_INVENTORY = Measure {
         name: "receipts_inventory",
-        counts: "entries of the receipts directories of all scopes; read-only inspection may refuse from 6,250 on",
+        counts: "entries of the receipts directories of all scopes; read-only inspection may refuse above 6,250",
         limit: MAX_ENTRIES,
         unit: "entries",
         near: INVENTORY_AT_RISK + 1,

@@ -50,7 +50,7 @@ fn inventory(site: &Site<'_>, directories: &[Listing], sink: &mut dyn Sink) {
     sink.gauge(RECEIPTS_INVENTORY.gauge(path, used));
     if used > INVENTORY_AT_RISK {
         let message = format!(
-            "The receipts directories of this profile hold {used} entries. From {INVENTORY_AT_RISK} on, gjc's read-only inspection may \
+            "The receipts directories of this profile hold {used} entries. Above {INVENTORY_AT_RISK}, gjc's read-only inspection may \
              refuse; its exact bound is not known."
         );
         sink.push(Finding::new(&quota::GC_INVENTORY_ADMISSION_AT_RISK, site.place(sessions), message));
