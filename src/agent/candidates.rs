@@ -539,8 +539,7 @@ impl Retirement {
     /// follows a link that stands in the place of the directory; preparing the scope refuses it.
     pub fn read(fs: &dyn Fs, tombstones: &Path, scope: &str) -> Self {
         let mut found = Retirement { scope: scope.to_owned(), ..Retirement::default() };
-        let Ok(tombstones) = fs.realpath(tombstones) else { return found };
-        let Ok(directory) = fs.open_dir(&tombstones) else { return found };
+        let Ok((tombstones, directory)) = through_link(fs, tombstones, |tombstones| fs.open_dir(tombstones)) else { return found };
         let Ok(entries) = directory.entries() else { return found };
         for entry in entries {
             let Ok(entry) = entry else { break };
@@ -610,13 +609,23 @@ pub struct CommittedReceipts {
     by_source: BTreeMap<JsString, Vec<CommittedReceipt>>,
 }
 
+/// Asks for a directory, or for the one that a link in its place leads to: its path and the answer.
+fn through_link<T>(fs: &dyn Fs, directory: &Path, ask: impl Fn(&Path) -> Result<T, Error>) -> Result<(PathBuf, T), Error> {
+    match ask(directory) {
+        Err(error) if matches!(error.errno, Errno::LOOP | Errno::NOTDIR) => {
+            let real = fs.realpath(directory)?;
+            ask(&real).map(|answer| (real, answer))
+        }
+        answer => answer.map(|answer| (directory.to_owned(), answer)),
+    }
+}
+
 impl CommittedReceipts {
     /// Reads the names that a committed receipt can have; what is unreadable or not JSON counts as no receipt. A link in
     /// the place of the directory is followed, as by [`Retirement::read`].
     pub fn read(fs: &dyn Fs, receipts: &Path) -> Self {
         let mut found = CommittedReceipts::default();
-        let Ok(receipts) = fs.realpath(receipts) else { return found };
-        let Ok(entries) = fs.list(&receipts) else { return found };
+        let Ok((receipts, entries)) = through_link(fs, receipts, |receipts| fs.list(receipts)) else { return found };
         for entry in entries {
             let migration_receipt::Name::Migration { operation, state: migration_receipt::State::Committed } =
                 migration_receipt::parse_name(entry.name.as_bytes())
