@@ -179,6 +179,8 @@ pub struct Finding {
     pub record_sha256: Option<[u8; 32]>,
     /// This one stands for so many places of its code in its file that are not listed one by one; none for a finding of its own.
     pub not_listed: Option<u64>,
+    /// Reader M, which refuses most places of this code, accepts this one.
+    pub spares_managed: bool,
 }
 
 impl Finding {
@@ -194,6 +196,7 @@ impl Finding {
             help: None,
             record_sha256: None,
             not_listed: None,
+            spares_managed: false,
         }
     }
     /// One that stands for `count` findings of a code at a path that are not listed one by one.

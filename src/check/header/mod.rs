@@ -149,7 +149,7 @@ impl<'s> HeaderPass<'s> {
             }
             return;
         }
-        self.beginning(ending.lost, sink);
+        self.beginning(ending, sink);
         if let Some((place, version)) = &self.unsupported {
             let place = Place { pointer: Some("/version".to_owned()), ..place.clone() };
             let message = format!("The header's version is {}; gjc accepts integral numbers up to 5.", shortened(version));
@@ -158,7 +158,7 @@ impl<'s> HeaderPass<'s> {
         // Only the first value can be the header that counts.
         if let Some(header) = self.header.as_ref().filter(|_| self.first.as_ref().is_some_and(|first| first.is_header)) {
             let value = ending.effective.unwrap_or(&header.value);
-            fields(header, value, ending.release, sink);
+            fields(header, value, ending, sink);
             if ending.effective.is_some() {
                 version(header, sink);
                 self.file_name(header, ending.file_name, sink);
@@ -169,11 +169,13 @@ impl<'s> HeaderPass<'s> {
     }
 
     /// Whether the first value that is no patch is a header.
-    fn beginning(&self, lost: &LostIds, sink: &mut dyn Sink) {
+    fn beginning(&self, ending: &Ending<'_>, sink: &mut dyn Sink) {
+        let spares_managed = ending.managed_header;
+        let push = |finding: Finding, sink: &mut dyn Sink| sink.push(Finding { spares_managed, ..finding });
         let Some(first) = &self.first else {
             if let Some(place) = &self.first_value {
                 let message = "The file holds patch records and no header.";
-                sink.push(Finding::new(&codes::HEADER_NOT_FIRST, place.clone(), message));
+                push(Finding::new(&codes::HEADER_NOT_FIRST, place.clone(), message), sink);
             }
             return;
         };
@@ -183,18 +185,18 @@ impl<'s> HeaderPass<'s> {
         let place = first.place.clone();
         if first.is_title && first.header_follows {
             let message = "A title record of oh-my-pi stands before the header.";
-            sink.push(Finding::new(&dialect::codes::FOREIGN_TITLE_RECORD, place, message));
+            push(Finding::new(&dialect::codes::FOREIGN_TITLE_RECORD, place, message), sink);
         } else if !self.any_known {
             let message = format!("No value has a type that gjc knows; the first is {}.", first.what);
-            sink.push(Finding::new(&dialect::codes::NOT_A_SESSION, place, message));
+            push(Finding::new(&dialect::codes::NOT_A_SESSION, place, message), sink);
         } else {
             let recoverable = count(self.records, "record of the file is", "records of the file are");
             let message = format!("The first value is {}, not a header; {recoverable} complete.", first.what);
             let mut finding = Finding::new(&codes::HEADER_NOT_FIRST, place, message);
-            if let Some(damaged) = first.place.line.and_then(|line| lost.before(line)) {
+            if let Some(damaged) = first.place.line.and_then(|line| ending.lost.before(line)) {
                 finding = finding.related("cause", self.source.damaged(damaged));
             }
-            sink.push(finding);
+            push(finding, sink);
         }
     }
 
@@ -243,10 +245,13 @@ pub struct Ending<'e> {
     pub release: Release,
     /// Name of the file in its directory.
     pub file_name: Option<&'e str>,
+    /// Reader M finds a header with a text `id` on the first line with content, which is all that it asks. It sees one
+    /// behind a byte order mark on a later line, where no other reader does.
+    pub managed_header: bool,
 }
 
 /// The fields of the header as patches left them.
-fn fields(header: &Header, value: &Value, release: Release, sink: &mut dyn Sink) {
+fn fields(header: &Header, value: &Value, ending: &Ending<'_>, sink: &mut dyn Sink) {
     let at = |key: &str| Place { pointer: Some(format!("/{key}")), ..header.place.clone() };
     let wrong = |key: &str| match value.get(key) {
         None => Some(format!("`{key}` is absent")),
@@ -257,7 +262,7 @@ fn fields(header: &Header, value: &Value, release: Release, sink: &mut dyn Sink)
     if let Some((first, _)) = invalid.first() {
         let words: Vec<&str> = invalid.iter().map(|(_, words)| words.as_str()).collect();
         let message = format!("The header is no header that gjc opens: {}.", words.join(", "));
-        sink.push(Finding::new(&codes::HEADER_INVALID, at(first), message));
+        sink.push(Finding { spares_managed: ending.managed_header, ..Finding::new(&codes::HEADER_INVALID, at(first), message) });
     }
     if let Some(id) = value.str_member("id") {
         let shown = wtf8_lossy(&id);
@@ -275,7 +280,7 @@ fn fields(header: &Header, value: &Value, release: Release, sink: &mut dyn Sink)
         sink.push(Finding::new(&codes::HEADER_TIMESTAMP_INVALID, at("timestamp"), message));
     }
     let is = |key: &str, fits: fn(&Value) -> bool| value.get(key).is_none_or(fits);
-    let stars = Difference::StarPatches.in_effect(release);
+    let stars = Difference::StarPatches.in_effect(ending.release);
     let misread: Vec<&str> = [
         ("title", is("title", |v| v.kind() == Kind::String)),
         ("parentSession", is("parentSession", |v| v.kind() == Kind::String)),

@@ -87,6 +87,9 @@ pub struct Summary {
     pub lost: LostIds,
 }
 
+/// What gjc does with a line that is JSON behind a byte order mark: where each line is decoded by itself, that drops the mark.
+const BEHIND_A_MARK: &str = "gjc refuses to resume the session (`malformed`) and its lenient loader drops the line. The inspection before a write in managed storage reads it: it drops one byte order mark at the front of each line.";
+
 /// The pass over lines.
 pub struct LinePass<'s> {
     source: &'s Source,
@@ -378,7 +381,11 @@ impl<'s> LinePass<'s> {
             entry: first_id,
             ..self.source.line(line.number)
         };
-        Finding::new(code, place, message)
+        let finding = Finding::new(code, place, message);
+        if self.source.managed && line.value_behind_mark().is_some() {
+            return Finding { spares_managed: true, ..finding.gjc(BEHIND_A_MARK) };
+        }
+        finding
     }
 
     /// `torn`: the line ends inside a value and so may end inside a character.

@@ -76,6 +76,7 @@ impl Passes<'_> {
             effective,
             release: options.release,
             file_name: options.file_name,
+            managed_header: managed.has_header(),
         };
         headers.finish(&ending, sink);
         let title = patches.finish(loads, sink);

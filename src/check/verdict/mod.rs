@@ -28,7 +28,6 @@ static UNREADABLE: &[&Code] = &[
     &line::codes::CONFLICT_MARKERS,
     &header::codes::EMPTY_TRANSCRIPT,
     &header::codes::HEADER_NOT_FIRST,
-    // For M only when its `id` is at fault: a header without `cwd` or `timestamp` is no matter of M.
     &header::codes::HEADER_INVALID,
     &dialect::codes::NOT_A_SESSION,
     &dialect::codes::FOREIGN_TITLE_RECORD,
@@ -60,8 +59,12 @@ pub fn explains_strict(code: &'static Code) -> bool {
     UNREADABLE.contains(&code) || STRICT_ONLY.contains(&code)
 }
 
-/// True for the codes that explain why reader M answers `malformed`: a line that it does not accept, or no header first.
-pub fn explains_managed(code: &'static Code) -> bool {
+/// True for the findings that explain why reader M answers `malformed`: a line that it does not accept, or no header first.
+pub fn explains_managed(finding: &Finding) -> bool {
+    names_managed(finding.code) && !finding.spares_managed
+}
+
+fn names_managed(code: &'static Code) -> bool {
     UNREADABLE.contains(&code) || MANAGED_ONLY.contains(&code)
 }
 
@@ -77,22 +80,20 @@ impl<'w> Watch<'w> {
     pub fn new(inner: &'w mut dyn Sink) -> Self {
         Watch { inner, malformed: false, managed: false }
     }
-    fn note(&mut self, code: &'static Code) {
-        self.malformed |= explains_strict(code);
-        self.managed |= explains_managed(code);
-    }
 }
 
 impl Sink for Watch<'_> {
     fn push(&mut self, finding: Finding) {
-        self.note(finding.code);
+        self.malformed |= explains_strict(finding.code);
+        self.managed |= explains_managed(&finding);
         self.inner.push(finding);
     }
     fn gauge(&mut self, gauge: Gauge) {
         self.inner.gauge(gauge);
     }
     fn further(&mut self, code: &'static Code, path: &Arc<str>, count: u64) {
-        self.note(code);
+        self.malformed |= explains_strict(code);
+        self.managed |= names_managed(code);
         self.inner.further(code, path, count);
     }
 }

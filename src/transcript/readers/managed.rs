@@ -73,6 +73,11 @@ impl Managed {
         }
     }
 
+    /// True when the first line with content is a header with a string `id`.
+    pub fn has_header(&self) -> bool {
+        self.header_seen && self.malformed != Some(Malformed::Header)
+    }
+
     /// The header's `cwd` as it stands in the file, before any patch (WTF-8); none when it is absent or no string.
     pub fn header_cwd(&self) -> Option<&[u8]> {
         self.header_cwd.as_deref()
