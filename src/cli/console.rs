@@ -20,6 +20,9 @@ pub enum Failure {
     /// gjc refuses what was given, so there is no answer: exit bit 4.
     #[error("{0}")]
     Refused(String),
+    /// What was looked at changed meanwhile, so there is no answer yet: exit bit 2.
+    #[error("{0}")]
+    Inconclusive(String),
     /// The command line asks for something that does not exist: exit bit 16.
     #[error("{0}")]
     Usage(String),
@@ -36,6 +39,16 @@ impl Failure {
     /// The same for an operation of the file system's room.
     pub fn on(path: &Path, error: &crate::fsys::Error) -> Self {
         Self::said(path, error.errno, &error.token())
+    }
+    /// The same for a file that was read under watch.
+    pub fn unread(path: &Path, refusal: &crate::fsys::Refusal) -> Self {
+        match refusal {
+            crate::fsys::Refusal::Failed(error) => Self::on(path, error),
+            moved if moved.is_transient() => {
+                Failure::Inconclusive(format!("{}: it {moved}; do it again when gjc has ended", show(path.as_os_str())))
+            }
+            other => Failure::Operational(format!("{}: it {other}", show(path.as_os_str()))),
+        }
     }
     fn said(path: &Path, errno: Errno, otherwise: &dyn std::fmt::Display) -> Self {
         let name = show(path.as_os_str());
@@ -154,6 +167,7 @@ impl Console {
         let status = match &failure {
             Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return Status::CLEAN,
             Failure::Output(_) | Failure::Operational(_) => Status::OPERATIONAL,
+            Failure::Inconclusive(_) => Status::INCONCLUSIVE,
             Failure::Refused(_) => Status::FINDINGS,
             Failure::Usage(_) => Status::USAGE,
         };

@@ -6,6 +6,7 @@ use crate::agent::layout::BLOBS;
 use crate::agent::locate::{self, Part};
 use crate::agent::walk::show;
 use crate::check::run::{Depth, Target};
+use crate::finding::Class;
 use crate::fsys::output::{NewFile, Refused};
 use crate::fsys::{Fs, Kind, Real, input};
 use crate::json::{Value, View};
@@ -118,6 +119,10 @@ fn export<S: BlobSource>(args: &Args, out: &Path, store: &S, console: &mut Conso
         file.publish().map_err(refused)?;
         writeln!(console.out(), "Exported to: {}", plain(&show(out.as_os_str())))?;
     }
+    let moved = report.findings.iter().any(|finding| finding.class == Some(Class::Transient));
+    if moved {
+        console.note("the transcript changed while it was read: the page may show a part of it. Export again when gjc has ended");
+    }
     if tally.lost_references > 0 {
         console
             .note(&format!("{} blob references have no blob in the store: gjc's placeholder stands in their place", tally.lost_references));
@@ -125,7 +130,7 @@ fn export<S: BlobSource>(args: &Args, out: &Path, store: &S, console: &mut Conso
     if let Some(refusal) = refusal(&args.file, console)? {
         console.note(&format!("gjc itself would not export this file: Could not open session: {refusal}"));
     }
-    Ok(Status::CLEAN)
+    Ok(if moved { Status::INCONCLUSIVE } else { Status::CLEAN })
 }
 
 /// Why gjc does not open the file.

@@ -203,7 +203,12 @@ pub(super) fn put(
 
 /// What the named path is.
 pub(super) fn named(path: &Path, console: &Console) -> Result<Part, Failure> {
-    part_of(&Real, &directory(path, console)?).ok_or_else(|| {
+    let there = directory(path, console)?;
+    part_of(&Real, &there).ok_or_else(|| {
+        // What may not be looked into may well be one of them.
+        if let Err(error) = Real.list(&there) {
+            return Failure::on(path, &error);
+        }
         let name = show(path.as_os_str());
         let hint = "`gjc-fsck list --cwd DIR` lists the sessions of a workspace, `gjc-fsck list --picker DIR` and `gjc-fsck check DIR` look at a folder of transcripts";
         Failure::Operational(format!("{name}: neither an agent directory nor a scope or legacy directory of one; {hint}"))

@@ -1,6 +1,7 @@
 //! `repair [PATH]`: copies legacy sessions into the layout that gjc uses now, as gjc itself documents it, with a proof; and
 //! `repair --salvage`: what can be read of one damaged transcript, in a new file.
 
+use super::demo::quoted;
 use super::list::{named, no_agent_directory};
 use super::options::Format;
 use super::{Console, Failure, Status, destination};
@@ -197,8 +198,9 @@ fn show_plan(args: &Args, planned: &Plan, console: &mut Console) -> Result<Statu
     if let Some(path) = &args.out {
         write_json(path, planned)?;
     }
+    let kept = args.out.as_deref().map(quoted);
     let layout = layout(console);
-    answer(console, planned, || render::plan(planned, layout))?;
+    answer(console, planned, || render::plan(planned, kept.as_deref(), layout))?;
     let refused = |refused: &Option<plan::Refusal>| refused.as_ref().is_some_and(|refusal| refusal.code != "legacy_migration_disabled");
     let left = planned.scopes.iter().any(|scope| {
         refused(&scope.refused)
@@ -252,7 +254,7 @@ fn salvage(path: &Path, directory: &Path, console: &mut Console) -> Result<Statu
     made.make()?;
     let mut copy = NewFile::create(&to, Some(&source)).map_err(refused)?;
     let options = Options { release: console.options.gjc, budget: super::transcript::budget(console) };
-    let unread = |why: crate::fsys::Refusal| Failure::Operational(format!("{}: {why}", show(source.as_os_str())));
+    let unread = |why: crate::fsys::Refusal| Failure::unread(&source, &why);
     let at = |error: std::io::Error| Failure::at(&source, &error);
     let mut reader = Sha256Reader::new(Watched::open(&Real, &source).map_err(unread)?);
     let (mut hash, mut size) = (Sha256::new(), 0);
@@ -277,7 +279,7 @@ fn salvage(path: &Path, directory: &Path, console: &mut Console) -> Result<Statu
         made.unmake();
         let layout = layout(console);
         answer(console, &before, || render::nothing_to_salvage(&original, &before, layout))?;
-        return Ok(Status::CLEAN);
+        return Ok(if before.because.is_some() { Status::FINDINGS } else { Status::CLEAN });
     }
     copy.publish().map_err(refused)?;
     let after = input::open(&to).and_then(|file| salvage::read(file, size, options)).map_err(|error| Failure::at(&to, &error))?;

@@ -105,8 +105,8 @@ fn bytes(size: u64) -> String {
     if unit == 0 { count(size, "byte", "bytes") } else { format!("{value:.1} {}", UNITS[unit]) }
 }
 
-/// The plan.
-pub fn plan(plan: &Plan, layout: Layout) -> String {
+/// The plan. `kept` is the file that it was written to, as a shell reads it.
+pub fn plan(plan: &Plan, kept: Option<&str>, layout: Layout) -> String {
     let mut page = Page::new(&plan.agent_dir, layout);
     let planned = plan.scopes.iter().flat_map(ScopePlan::planned).count() as u64;
     let all = plan.scopes.iter().map(|scope| scope.sessions.len()).sum::<usize>() as u64;
@@ -135,10 +135,11 @@ pub fn plan(plan: &Plan, layout: Layout) -> String {
     let secure = plan.scopes.iter().any(|scope| scope.refused.as_ref().is_some_and(|refused| refused.code == "mode_mismatch"));
     let writes = plan.scopes.iter().any(ScopePlan::writes);
     if writes {
-        page.next(
-            "Next: stop gjc, then `gjc-fsck repair --apply --proof DIR` with the same PATH does this. Nothing is written until then.",
-            layout,
-        );
+        let again = match kept {
+            Some(file) => format!("`gjc-fsck repair --apply {} --proof DIR` does just this", plain(file)),
+            None => "`gjc-fsck repair --apply --proof DIR` with the same PATH does this".to_owned(),
+        };
+        page.next(&format!("Next: stop gjc, then {again}. Nothing is written until then."), layout);
     }
     if secure {
         page.next("With --secure-modes the directories named above are made owner-only (0700) first, as gjc itself does.", layout);
@@ -327,6 +328,10 @@ pub fn nothing_to_salvage(source: &Hashed, before: &Reading, layout: Layout) -> 
     page.line("");
     page.row("read", &reading(before));
     page.faint_row(&source.path);
+    if let Some(why) = &before.because {
+        let why = format!("gjc refuses the transcript for another reason: {why}. `gjc-fsck check` on it says what to do.");
+        page.next(&plain(&why), layout);
+    }
     page.out
 }
 
@@ -371,6 +376,10 @@ pub fn salvaged(done: &Salvage, proof: &Path, layout: Layout) -> String {
     page.faint_row(&done.copy.path);
     if let Some(why) = why_fewer(&done.before, &done.after) {
         page.row("fewer", &why);
+    }
+    for carried in done.mended.lines.iter().filter(|carried| carried.changed.is_some()).take(SHOWN) {
+        let changed = carried.changed.as_deref().unwrap_or_default();
+        page.row("mended", &format!("line {}: {changed}", carried.source_line));
     }
     for left in done.mended.left.iter().take(SHOWN) {
         page.row("left out", &format!("line {}: {}, {}", left.source_line, bytes(left.to - left.from), left.reason));

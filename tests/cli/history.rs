@@ -30,6 +30,16 @@ fn state(agent: &Path) -> Vec<(PathBuf, Vec<u8>, SystemTime)> {
     all
 }
 
+/// What is asked about is a database, whatever its name looks like.
+#[test]
+fn a_history_that_is_not_there_is_no_missing_transcript() {
+    for name in ["nosuch.jsonl", "nosuch.db"] {
+        let output = run(&["history", name, "--format", "concise"]);
+        assert_eq!(status(&output), 8, "{}", err(&output));
+        assert!(out(&output).contains("agent_dir_missing"), "{}", out(&output));
+    }
+}
+
 #[test]
 fn a_sound_history_is_clean_by_every_name() {
     let (_folder, agent) = agent();

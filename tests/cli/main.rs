@@ -275,6 +275,17 @@ fn a_folder_without_sessions_is_an_operational_error_to_all() {
     assert_eq!(status(&run(&["check", "corpus/v5"])) & 8, 0, "near miss: a folder of transcripts");
 }
 
+/// A pipe that the shell hands over by a path of its own leads to no path, and is no dangling link.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_pipe_of_the_shell_is_called_a_pipe() {
+    let program = env!("CARGO_BIN_EXE_gjc-fsck");
+    let command = format!("sleep 0 | {program} check --format concise /dev/stdin");
+    let output = Command::new("sh").args(["-c", &command]).output().unwrap();
+    assert_eq!(status(&output), 8, "{}", err(&output));
+    assert!(out(&output).contains("a FIFO stands here that has no path"), "{}", out(&output));
+}
+
 /// An answer without a measure would look as if nothing were used.
 #[test]
 fn quota_of_what_is_not_there_is_no_empty_answer() {

@@ -40,7 +40,8 @@ fn complaints(tree: &Tree, file: &str) -> Vec<String> {
 fn plans_proofs_and_receipts_follow_their_published_schemas() {
     let tree = legacy_tree(2);
     std::fs::create_dir(tree.root.join("proofs")).unwrap();
-    assert_eq!(code(&gjc_fsck(&tree, &["agent", "--plan", "-o", "plan.json"])), 0);
+    let kept = gjc_fsck(&tree, &["agent", "--plan", "-o", "plan.json"]);
+    assert_eq!((code(&kept), said(&kept).contains("`gjc-fsck repair --apply plan.json --proof DIR`")), (0, true), "{}", said(&kept));
     assert_eq!(complaints(&tree, "plan.json"), [] as [&str; 0]);
     let applied = gjc_fsck(&tree, &["--apply", "plan.json", "--proof", "proofs"]);
     assert_eq!(code(&applied), 1, "{}", said(&applied));
@@ -246,6 +247,12 @@ fn salvage_writes_a_new_transcript_outside_and_never_over_anything() {
     assert_eq!(code(&again), 8, "{}", said(&again));
     let healthy = gjc_fsck(&tree, &["--salvage", copy.to_str().unwrap(), "-o", "home"]);
     assert_eq!((code(&healthy), said(&healthy).contains("nothing to salvage")), (0, true), "{}", said(&healthy));
+    // What is whole and refused all the same is no success.
+    let newer = tree.root.join("newer.jsonl");
+    std::fs::write(&newer, String::from_utf8(std::fs::read(&copy).unwrap()).unwrap().replacen("\"version\":5", "\"version\":6", 1))
+        .unwrap();
+    let newer = gjc_fsck(&tree, &["--salvage", newer.to_str().unwrap(), "-o", "home"]);
+    assert_eq!((code(&newer), said(&newer).contains("refuses the transcript for another reason")), (4, true), "{}", said(&newer));
     for inside in ["agent/sessions".to_owned(), Path::new(&source).parent().unwrap().to_string_lossy().into_owned()] {
         let refused = gjc_fsck(&tree, &["--salvage", copy.to_str().unwrap(), "-o", &inside]);
         assert_eq!(code(&refused), 16, "{inside}: {}", said(&refused));

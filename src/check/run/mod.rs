@@ -206,7 +206,7 @@ pub fn history(path: &Path, options: &Options, fs: &dyn Fs) -> Run {
             }
             part
         }
-        Err(error) => checker.absent(&named, &error, false),
+        Err(error) => checker.absent(&named, &error, Expected::Directory),
     };
     Run { root: name, findings: std::mem::take(&mut part.findings), ..Run::default() }
 }
@@ -220,6 +220,15 @@ impl Target {
             Target::Stream(_) => "-".to_owned(),
         }
     }
+}
+
+/// What would stand at a path at which nothing can be looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Expected {
+    /// The user's own agent directory.
+    Own,
+    Directory,
+    Transcript,
 }
 
 /// What a directory is, by its name and by what is in it.
@@ -310,7 +319,7 @@ impl<'a> Checker<'a> {
                 named(&mut part, &|site, part| scope::sessions_root_unavailable(site, &root, &error, part));
                 return part;
             }
-            Err(error) => return self.absent(&root, &error, true),
+            Err(error) => return self.absent(&root, &error, Expected::Own),
         };
         if meta.kind != Kind::Directory {
             named(&mut part, &|site, part| scope::sessions_root_of_wrong_kind(site, &root, meta.kind, part));
@@ -334,7 +343,10 @@ impl<'a> Checker<'a> {
         let looked = self.fs.realpath(path).and_then(|real| self.fs.lstat(&real).map(|meta| (real, meta)));
         let (real, meta) = match looked {
             Ok(found) => found,
-            Err(error) => return self.absent(path, &error, false),
+            Err(error) => {
+                let is_transcript = layout::is_transcript_name(path.as_os_str().as_encoded_bytes());
+                return self.absent(path, &error, if is_transcript { Expected::Transcript } else { Expected::Directory });
+            }
         };
         if meta.kind.is_special() {
             // What the user names is meant to be a transcript: gjc fails to read it, and here it is not even opened.
@@ -435,14 +447,18 @@ impl<'a> Checker<'a> {
     }
 
     /// A target that cannot be looked at.
-    fn absent(&self, path: &Path, error: &Error, own: bool) -> Part {
+    fn absent(&self, path: &Path, error: &Error, expected: Expected) -> Part {
         let mut part = Part::default();
         let site = Site { prefix: self.name, ..self.site(path, self.options.uid) };
-        let transcript = !own && layout::is_transcript_name(path.as_os_str().as_encoded_bytes());
+        let own = expected == Expected::Own;
         let gone = matches!(error.errno, Errno::NOENT | Errno::NOTDIR);
-        let dangling = self.fs.lstat(path).is_ok_and(|meta| meta.kind == Kind::Symlink);
-        let what = if dangling { "a dangling symlink stands here" } else { "nothing stands here" };
-        let (code, message) = match (transcript, error.errno) {
+        let what = match (self.fs.lstat(path), self.fs.stat(path)) {
+            // A pipe of the shell, such as `<(…)`: its link leads to no path.
+            (_, Ok(meta)) => format!("a {} stands here that has no path; `gjc-fsck check -` reads standard input", meta.kind.noun()),
+            (Ok(link), _) if link.kind == Kind::Symlink => "a dangling symlink stands here".to_owned(),
+            _ => "nothing stands here".to_owned(),
+        };
+        let (code, message) = match (expected == Expected::Transcript, error.errno) {
             (true, Errno::NOENT) => (&codes::MISSING, format!("No transcript: {what}.")),
             (true, _) => (&codes::READ_FAILED, format!("The transcript cannot be read: {} answers {}.", error.op, error.token())),
             (false, _) if gone => {
