@@ -388,6 +388,16 @@ impl Dying<'_> {
         let operations = dying.operations();
         (fs.clone(), known, operations)
     }
+
+    /// What was on disk before the record that was being written at a moment is there afterwards.
+    fn loses_no_more(&self, moment: Index) -> Result<(), TestCaseError> {
+        let (_, _, count) = self.until(u64::MAX);
+        if count == 0 {
+            return Ok(());
+        }
+        let (fs, known, _) = self.until(moment.index(count as usize) as u64);
+        known.iter().try_for_each(|(path, entries)| survives(&fs, path, entries, "crash"))
+    }
 }
 
 /// The transcript is there, in its folder or where it was moving to, with all of these entries first, and with every blob that it
@@ -427,14 +437,7 @@ proptest! {
         not_permitted: bool,
     ) {
         let script = Dying { ops: &ops, in_scope, short, not_permitted };
-        let (_, _, count) = script.until(u64::MAX);
-        if count == 0 {
-            return Ok(());
-        }
-        let (fs, known, _) = script.until(moment.index(count as usize) as u64);
-        for (path, entries) in &known {
-            survives(&fs, path, entries, "crash")?;
-        }
+        script.loses_no_more(moment)?;
     }
 }
 
@@ -445,14 +448,7 @@ proptest! {
     #[test]
     fn a_crash_with_long_texts_loses_no_more(ops in prop::collection::vec(op_with_long(), 2..8), moment in any::<Index>(), in_scope: bool) {
         let script = Dying { ops: &ops, in_scope, short: true, not_permitted: false };
-        let (_, _, count) = script.until(u64::MAX);
-        if count == 0 {
-            return Ok(());
-        }
-        let (fs, known, _) = script.until(moment.index(count as usize) as u64);
-        for (path, entries) in &known {
-            survives(&fs, path, entries, "crash")?;
-        }
+        script.loses_no_more(moment)?;
     }
 }
 

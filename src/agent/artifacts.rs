@@ -2,7 +2,7 @@
 //! (spec 02 §6.6, §6.5, §9.7). Reads, never follows a link, never recurses.
 
 use super::migration_receipt::ManifestEntry;
-use super::record::{BigInt, NodeKind, Tree, TreeEntry, is_tree, to_bigint};
+use super::record::{BigInt, Tree, TreeEntry, is_tree, to_bigint};
 use super::tombstone::LiveRoot;
 use crate::fsys::{Bound, Error, Fs, Kind, Meta, Refusal, capture};
 use crate::json::{JsString, Value, View};
@@ -199,18 +199,9 @@ pub fn manifest(fs: &dyn Fs, survey: &Survey) -> Result<Vec<ManifestEntry>, Refu
 /// What the capture of a file refuses.
 pub fn snapshot(fs: &dyn Fs, survey: &Survey) -> Result<Tree, Refusal> {
     let entry = |item: &Item| {
-        let file = item.meta.kind != Kind::Directory;
-        Ok(TreeEntry {
-            relative_path: item.relative.as_str().into(),
-            kind: if file { NodeKind::File } else { NodeKind::Directory },
-            dev: item.meta.dev,
-            ino: item.meta.ino,
-            nlink: item.meta.nlink,
-            size: item.meta.size,
-            mtime_ns: item.meta.mtime_ns,
-            ctime_ns: item.meta.ctime_ns,
-            sha256: if file { Some(hash(fs, &survey.root.join(&item.relative))?) } else { None },
-        })
+        let is_file = item.meta.kind != Kind::Directory;
+        let sha256 = if is_file { Some(hash(fs, &survey.root.join(&item.relative))?) } else { None };
+        Ok(TreeEntry::of(item.relative.as_str().into(), &item.meta, sha256))
     };
     Ok(Tree { entries: survey.items.iter().map(entry).collect::<Result<_, Refusal>>()? })
 }
@@ -290,6 +281,7 @@ fn detached_name(relative: &[u8], dev: &[u8], ino: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::record::NodeKind;
     use super::*;
     use crate::fsys::Memory;
 

@@ -6,7 +6,7 @@ use super::identity::{Identity, NoIdentity};
 use super::layout;
 use super::legacy;
 use super::migration_receipt::{self, Clause, Evidence, Side};
-use super::record::{NodeKind, TranscriptIdentity, TreeEntry};
+use super::record::{TranscriptIdentity, TreeEntry};
 use super::tombstone;
 pub use super::tombstone::Provenance;
 use super::world::{Scope, World};
@@ -63,17 +63,7 @@ impl Candidate {
     pub fn identity(&self, fs: &dyn Fs) -> Result<TranscriptIdentity, Refusal> {
         let sha256 = self.sha256.get_or_init(|| Box::new(hash_unchanged(fs, &self.path, &self.meta)));
         let sha256 = (**sha256).clone()?;
-        Ok(TranscriptIdentity {
-            canonical_path: path_text(&self.path),
-            session_id: self.session_id.clone(),
-            dev: self.meta.dev,
-            ino: self.meta.ino,
-            nlink: self.meta.nlink,
-            size: self.meta.size,
-            mtime_ns: self.meta.mtime_ns,
-            ctime_ns: self.meta.ctime_ns,
-            sha256,
-        })
+        Ok(TranscriptIdentity::of(path_text(&self.path), self.session_id.clone(), &self.meta, sha256))
     }
     /// What it counts as when its header's directory has no identity.
     pub fn without_workspace(&self, why: NoIdentity) -> Invalid {
@@ -741,18 +731,7 @@ pub fn placeholder_facts(fs: &dyn Fs, directory: &Path, path: &Path) -> Result<O
     };
     let outcome = read();
     let (meta, empty) = closing(outcome, || opened.close())?;
-    let root = TreeEntry {
-        relative_path: JsString::default(),
-        kind: NodeKind::Directory,
-        dev: meta.dev,
-        ino: meta.ino,
-        nlink: meta.nlink,
-        size: meta.size,
-        mtime_ns: meta.mtime_ns,
-        ctime_ns: meta.ctime_ns,
-        sha256: None,
-    };
-    Ok(Some(facts(Some(root), empty)))
+    Ok(Some(facts(Some(TreeEntry::of(JsString::default(), &meta, None)), empty)))
 }
 
 /// Whether every manifest entry exists below `root` (spec 02 §7.2.7): extra entries are fine, bounds apply, a missing

@@ -1,6 +1,7 @@
 //! Words that the protocol records share: the identity of a transcript, a recorded tree, JavaScript's big integers as
 //! strings, and the operation name made from an identity (spec 02 §5.4, §6.1, §6.5). Pure.
 
+use crate::fsys::Meta;
 use crate::json::value::Array;
 use crate::json::view::View;
 use crate::json::{JsString, Kind, Object, Value, stringify};
@@ -30,6 +31,20 @@ pub struct TranscriptIdentity {
 }
 
 impl TranscriptIdentity {
+    /// What is remembered of a file with these facts and this content.
+    pub const fn of(canonical_path: JsString, session_id: JsString, meta: &Meta, sha256: String) -> Self {
+        TranscriptIdentity {
+            canonical_path,
+            session_id,
+            dev: meta.dev,
+            ino: meta.ino,
+            nlink: meta.nlink,
+            size: meta.size,
+            mtime_ns: meta.mtime_ns,
+            ctime_ns: meta.ctime_ns,
+            sha256,
+        }
+    }
     /// Whole milliseconds of the modification time: `mtimeMs` in records.
     pub fn mtime_ms(&self) -> i128 {
         self.mtime_ns.div_euclid(1_000_000)
@@ -113,6 +128,23 @@ pub struct TreeEntry {
     pub ctime_ns: i128,
     /// SHA-256 in hex of a file.
     pub sha256: Option<String>,
+}
+
+impl TreeEntry {
+    /// The entry of a directory, or of a file with the hash of its content.
+    pub const fn of(relative_path: JsString, meta: &Meta, sha256: Option<String>) -> Self {
+        TreeEntry {
+            relative_path,
+            kind: if sha256.is_some() { NodeKind::File } else { NodeKind::Directory },
+            dev: meta.dev,
+            ino: meta.ino,
+            nlink: meta.nlink,
+            size: meta.size,
+            mtime_ns: meta.mtime_ns,
+            ctime_ns: meta.ctime_ns,
+            sha256,
+        }
+    }
 }
 
 /// A tree snapshot: depth first, names sorted by bytes, the root first.

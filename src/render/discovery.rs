@@ -15,9 +15,9 @@ const NAMED: usize = 20;
 
 /// A list for people.
 pub fn list(list: &List, layout: Layout) -> String {
-    let mut page = Page(Paper::new(layout));
+    let mut page = Paper::new(layout);
     page.list(list, layout.quiet);
-    page.0.out
+    page.out
 }
 
 /// A list, one line a session and one each for what is left out: path, in brackets how it is listed, what is known.
@@ -46,12 +46,12 @@ pub fn list_concise(list: &List) -> String {
 /// What `--continue` does, for people. `options`: what further commands need to look at the same agent directory, each option
 /// with a space before it.
 pub fn proceed(answer: &Continue, options: &str, layout: Layout) -> String {
-    let mut page = Page(Paper::new(layout));
+    let mut page = Paper::new(layout);
     page.proceed(answer);
     if !layout.quiet && answer.steps.iter().any(|step| step.outcome != "opens") {
         page.hint(options);
     }
-    page.0.out
+    page.out
 }
 
 /// What `--continue` does, one line a candidate.
@@ -71,7 +71,7 @@ pub fn proceed_concise(answer: &Continue) -> String {
 
 /// What `--resume X` does, for people. `options` as for [`proceed`].
 pub fn resume(answer: &Resume, options: &str, layout: Layout) -> String {
-    let mut page = Page(Paper::new(layout));
+    let mut page = Paper::new(layout);
     page.resume(answer);
     match answer.action {
         _ if layout.quiet => {}
@@ -83,7 +83,7 @@ pub fn resume(answer: &Resume, options: &str, layout: Layout) -> String {
         }
         _ => {}
     }
-    page.0.out
+    page.out
 }
 
 /// What `--resume X` does: one line for the answer, one for each match behind the first.
@@ -112,21 +112,8 @@ fn row(out: &mut String, path: &str, word: &str, code: &str, rest: &[&str]) {
     let _ = writeln!(out, "{}", line.trim_end());
 }
 
-struct Page(Paper);
-
-impl std::ops::Deref for Page {
-    type Target = Paper;
-    fn deref(&self) -> &Paper {
-        &self.0
-    }
-}
-impl std::ops::DerefMut for Page {
-    fn deref_mut(&mut self) -> &mut Paper {
-        &mut self.0
-    }
-}
-
-impl Page {
+/// The pages of `list --recent|--picker|--inventory`, `resume` and `continue`.
+impl Paper {
     /// A heading in colour that keeps to the width.
     fn heading(&mut self, mark: &str, text: &str, colour: impl Fn(Palette, &str) -> String) {
         let room = self.width.saturating_sub(2);
@@ -171,7 +158,7 @@ impl Page {
         }
         let ages = list.sessions.iter().filter_map(|row| row.ago.as_deref()).map(str::width).max().unwrap_or(0);
         for session in &list.sessions {
-            self.session(session, ages);
+            self.row(session, ages);
         }
         for failure in &list.failures {
             let kind = self.bad(&format!("✗ {}", pad(failure.kind, 11)));
@@ -220,7 +207,7 @@ impl Page {
     }
 
     /// One session: when and what; id and facts; where.
-    fn session(&mut self, row: &Row, ages: usize) {
+    fn row(&mut self, row: &Row, ages: usize) {
         let mark = if row.starred { "★" } else { "·" };
         let time = match &row.ago {
             Some(ago) => pad(ago, ages),
@@ -375,7 +362,7 @@ impl Page {
         }
         match (answer.matches.first(), &answer.opening) {
             (Some(first), _) => {
-                self.session(&first.session, 0);
+                self.row(&first.session, 0);
                 self.words(4, &format!("{}; found in the {} list", first.words, answer.reach.unwrap_or_default()));
             }
             (None, Some(step)) => self.path(2, &step.path),
@@ -409,7 +396,7 @@ impl Page {
         );
         self.bases = home(matches.iter().map(|one| &*one.session.path)).map(bases).unwrap_or_default();
         for one in matches.iter().skip(1).take(NAMED) {
-            self.session(&one.session, 0);
+            self.row(&one.session, 0);
             self.words(4, one.words);
         }
         if matches.len() > NAMED + 1 {

@@ -14,7 +14,7 @@ use unicode_width::UnicodeWidthStr;
 /// The listing for people. `options`: what further commands need to look at the same agent directory, each option with a space
 /// before it.
 pub fn text(catalogue: &Catalogue, options: &str, layout: Layout) -> String {
-    let mut page = Page(Paper::new(layout));
+    let mut page = Paper::new(layout);
     for (at, workspace) in catalogue.workspaces.iter().enumerate() {
         if at > 0 {
             page.line("");
@@ -37,7 +37,7 @@ pub fn text(catalogue: &Catalogue, options: &str, layout: Layout) -> String {
     if !layout.quiet {
         page.hints(catalogue, options);
     }
-    page.0.out
+    page.out
 }
 
 /// One line a session: path, state, in brackets the answer that counts, id, last change, messages, title. What is left out
@@ -98,21 +98,8 @@ fn in_scope(directory: &std::ffi::OsStr) -> bool {
     directory.as_encoded_bytes().starts_with(b"v2-")
 }
 
-struct Page(Paper);
-
-impl std::ops::Deref for Page {
-    type Target = Paper;
-    fn deref(&self) -> &Paper {
-        &self.0
-    }
-}
-impl std::ops::DerefMut for Page {
-    fn deref_mut(&mut self) -> &mut Paper {
-        &mut self.0
-    }
-}
-
-impl Page {
+/// The page of `list`.
+impl Paper {
     /// A path on a line of its own, whole: it is copied from here.
     fn whole(&mut self, indent: usize, path: &str) {
         let path = self.palette.faint(&plain(self.short(path)));

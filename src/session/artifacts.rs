@@ -646,11 +646,16 @@ mod tests {
     /// What removing a tree answers next; none is to remove it.
     type Told = Cell<Option<Answer>>;
 
-    fn removing<'s>(files: &'s Files<'s>, told: &'s Told) -> Hooked<'s> {
-        Hooked::new(files, |asked| match asked.operation {
+    /// Runs a test on artifacts in a file system.
+    fn staging(test: impl FnOnce(&dyn SessionStorage, &Told, &mut Artifacts<'_>)) {
+        let (fs, told) = (fsys::Memory::new(), Told::default());
+        fs.directory("/s");
+        let files = Files::new(&fs);
+        let storage = Hooked::new(&files, |asked| match asked.operation {
             "remove_tree" => told.take().unwrap_or(Answer::GoOn),
             _ => Answer::GoOn,
-        })
+        });
+        test(&storage, &told, &mut Artifacts::new(&storage, ROOT));
     }
     fn files(storage: &dyn SessionStorage) -> Vec<String> {
         let tree = storage.tree(ROOT).unwrap().unwrap_or_default();
@@ -665,104 +670,89 @@ mod tests {
 
     #[test]
     fn an_attempt_is_published_under_a_block_of_numbers() {
-        let (fs, told) = (fsys::Memory::new(), Told::default());
-        fs.directory("/s");
-        let files_of = Files::new(&fs);
-        let storage = removing(&files_of, &told);
-        let mut artifacts = Artifacts::new(&storage, ROOT);
-        artifacts.save("zero", "bash", 9).unwrap();
-        let mut staging = staged(&artifacts);
-        let mut seen = Mapping::new();
-        let committed = artifacts.commit(&mut staging, "try-1", |mapping| {
-            seen = mapping.clone();
-            Ok(())
+        staging(|storage, _, artifacts| {
+            artifacts.save("zero", "bash", 9).unwrap();
+            let mut staging = staged(artifacts);
+            let mut seen = Mapping::new();
+            let committed = artifacts.commit(&mut staging, "try-1", |mapping| {
+                seen = mapping.clone();
+                Ok(())
+            });
+            assert_eq!(committed, Ok((Mapping::from([(0, 1), (1, 2)]), Removal::Removed)));
+            assert_eq!(seen, Mapping::from([(0, 1), (1, 2)]));
+            assert_eq!(files(storage), [".artifact-id-0", "0.bash.log", "1.bash.log", "2.grep.log", "notes.md"]);
+            assert_eq!(storage.exists("/s/a/.staging/try-1"), Ok(false));
+            // Taken back, the numbers are free again; finalised, nothing is taken back.
+            artifacts.roll_back("try-1").unwrap();
+            assert_eq!(files(storage), [".artifact-id-0", "0.bash.log"]);
+            assert_eq!(artifacts.allocate(), Ok(1));
+            artifacts.finalize("try-1");
+            artifacts.roll_back("try-1").unwrap();
         });
-        assert_eq!(committed, Ok((Mapping::from([(0, 1), (1, 2)]), Removal::Removed)));
-        assert_eq!(seen, Mapping::from([(0, 1), (1, 2)]));
-        assert_eq!(files(&storage), [".artifact-id-0", "0.bash.log", "1.bash.log", "2.grep.log", "notes.md"]);
-        assert_eq!(storage.exists("/s/a/.staging/try-1"), Ok(false));
-        // Taken back, the numbers are free again; finalised, nothing is taken back.
-        artifacts.roll_back("try-1").unwrap();
-        assert_eq!(files(&storage), [".artifact-id-0", "0.bash.log"]);
-        assert_eq!(artifacts.allocate(), Ok(1));
-        artifacts.finalize("try-1");
-        artifacts.roll_back("try-1").unwrap();
     }
 
     /// Seeds "Security boundary": pending cleanup after publication
     #[test]
     fn a_staging_that_is_only_detached_yet_keeps_mapping_and_reservation() {
-        let (fs, told) = (fsys::Memory::new(), Told::default());
-        fs.directory("/s");
-        let files_of = Files::new(&fs);
-        let storage = removing(&files_of, &told);
-        let mut artifacts = Artifacts::new(&storage, ROOT);
-        let mut staging = staged(&artifacts);
-        told.set(Some(Answer::Detach));
-        let committed = artifacts.commit(&mut staging, "try-1", |_| Ok(()));
-        assert_eq!(committed, Ok((Mapping::from([(0, 0), (1, 1)]), Removal::Pending)));
-        assert_eq!(files(&storage), ["0.bash.log", "1.grep.log", "notes.md"]);
-        assert_eq!(artifacts.allocate(), Ok(2));
-        // Also without a single artifact.
-        let mut empty = artifacts.stage("try-2").unwrap();
-        told.set(Some(Answer::Detach));
-        assert_eq!(artifacts.commit(&mut empty, "try-2", |_| Ok(())), Ok((Mapping::new(), Removal::Pending)));
-        // A direct discard says what became of it.
-        let mut third = artifacts.stage("try-3").unwrap();
-        told.set(Some(Answer::Detach));
-        assert_eq!(third.discard(), Ok(Removal::Pending));
+        staging(|storage, told, artifacts| {
+            let mut staging = staged(artifacts);
+            told.set(Some(Answer::Detach));
+            let committed = artifacts.commit(&mut staging, "try-1", |_| Ok(()));
+            assert_eq!(committed, Ok((Mapping::from([(0, 0), (1, 1)]), Removal::Pending)));
+            assert_eq!(files(storage), ["0.bash.log", "1.grep.log", "notes.md"]);
+            assert_eq!(artifacts.allocate(), Ok(2));
+            // Also without a single artifact.
+            let mut empty = artifacts.stage("try-2").unwrap();
+            told.set(Some(Answer::Detach));
+            assert_eq!(artifacts.commit(&mut empty, "try-2", |_| Ok(())), Ok((Mapping::new(), Removal::Pending)));
+            // A direct discard says what became of it.
+            let mut third = artifacts.stage("try-3").unwrap();
+            told.set(Some(Answer::Detach));
+            assert_eq!(third.discard(), Ok(Removal::Pending));
+        });
     }
 
     #[test]
     fn any_other_failure_takes_back_exactly_what_was_published() {
-        let (fs, told) = (fsys::Memory::new(), Told::default());
-        fs.directory("/s");
-        let files_of = Files::new(&fs);
-        let storage = removing(&files_of, &told);
-        let mut artifacts = Artifacts::new(&storage, ROOT);
-        let mut staging = staged(&artifacts);
-        told.set(Some(Answer::token("EIO")));
-        assert!(artifacts.commit(&mut staging, "try-1", |_| Ok(())).unwrap_err().is("EIO"));
-        assert_eq!(files(&storage), Vec::<String>::new());
-        // A name that is taken, a hook that refuses, another attempt's staging.
-        artifacts.publish_named("notes.md", b"mine").unwrap();
-        assert!(artifacts.commit(&mut staging, "try-1", |_| Ok(())).unwrap_err().is("destination_conflict"));
-        assert_eq!((files(&storage), text(&storage, "notes.md").as_str()), (vec!["notes.md".to_owned()], "mine"));
-        assert!(artifacts.commit(&mut staging, "try-1", |_| Err(StorageError::token("no"))).unwrap_err().is("no"));
-        assert!(artifacts.commit(&mut staging, "try-2", |_| Ok(())).unwrap_err().is("Artifact staging ownership mismatch"));
-        assert_eq!(artifacts.allocate(), Ok(0));
+        staging(|storage, told, artifacts| {
+            let mut staging = staged(artifacts);
+            told.set(Some(Answer::token("EIO")));
+            assert!(artifacts.commit(&mut staging, "try-1", |_| Ok(())).unwrap_err().is("EIO"));
+            assert_eq!(files(storage), Vec::<String>::new());
+            // A name that is taken, a hook that refuses, another attempt's staging.
+            artifacts.publish_named("notes.md", b"mine").unwrap();
+            assert!(artifacts.commit(&mut staging, "try-1", |_| Ok(())).unwrap_err().is("destination_conflict"));
+            assert_eq!((files(storage), text(storage, "notes.md").as_str()), (vec!["notes.md".to_owned()], "mine"));
+            assert!(artifacts.commit(&mut staging, "try-1", |_| Err(StorageError::token("no"))).unwrap_err().is("no"));
+            assert!(artifacts.commit(&mut staging, "try-2", |_| Ok(())).unwrap_err().is("Artifact staging ownership mismatch"));
+            assert_eq!(artifacts.allocate(), Ok(0));
+        });
     }
 
     #[test]
     fn a_staging_directory_that_is_another_one_by_now_is_not_removed() {
-        let (fs, told) = (fsys::Memory::new(), Told::default());
-        fs.directory("/s");
-        let files_of = Files::new(&fs);
-        let storage = removing(&files_of, &told);
-        let mut artifacts = Artifacts::new(&storage, ROOT);
-        let mut staging = staged(&artifacts);
-        storage.rename_no_replace("/s/a/.staging/try-1", "/s/aside").unwrap();
-        storage.ensure_dir("/s/a/.staging/try-1").unwrap();
-        storage.write("/s/a/.staging/try-1/foreign", b"").unwrap();
-        assert!(staging.discard().unwrap_err().is("artifact_staging_root_changed"));
-        assert!(artifacts.commit(&mut staging, "try-1", |_| Ok(())).unwrap_err().is("artifact_staging_root_changed"));
-        assert_eq!(storage.exists("/s/a/.staging/try-1/foreign"), Ok(true));
-        assert_eq!(files(&storage), Vec::<String>::new());
-        assert!(artifacts.stage("a/b").is_err() && artifacts.stage("").is_err() && artifacts.stage(&"x".repeat(129)).is_err());
+        staging(|storage, _, artifacts| {
+            let mut staging = staged(artifacts);
+            storage.rename_no_replace("/s/a/.staging/try-1", "/s/aside").unwrap();
+            storage.ensure_dir("/s/a/.staging/try-1").unwrap();
+            storage.write("/s/a/.staging/try-1/foreign", b"").unwrap();
+            assert!(staging.discard().unwrap_err().is("artifact_staging_root_changed"));
+            assert!(artifacts.commit(&mut staging, "try-1", |_| Ok(())).unwrap_err().is("artifact_staging_root_changed"));
+            assert_eq!(storage.exists("/s/a/.staging/try-1/foreign"), Ok(true));
+            assert_eq!(files(storage), Vec::<String>::new());
+            assert!(artifacts.stage("a/b").is_err() && artifacts.stage("").is_err() && artifacts.stage(&"x".repeat(129)).is_err());
+        });
     }
 
     #[test]
     fn a_number_whose_file_cannot_be_removed_is_never_given_out_again() {
-        let (fs, told) = (fsys::Memory::new(), Told::default());
-        fs.directory("/s");
-        let files_of = Files::new(&fs);
-        let storage = removing(&files_of, &told);
-        let mut artifacts = Artifacts::new(&storage, ROOT);
-        let mut staging = staged(&artifacts);
-        artifacts.commit(&mut staging, "try-1", |_| Ok(())).unwrap();
-        storage.unlink("/s/a/1.grep.log").unwrap();
-        let error = artifacts.roll_back("try-1").unwrap_err();
-        assert_eq!(error.message, "Failed to roll back published artifacts: 1.grep.log");
-        assert_eq!(artifacts.allocate(), Ok(2));
+        staging(|storage, _, artifacts| {
+            let mut staging = staged(artifacts);
+            artifacts.commit(&mut staging, "try-1", |_| Ok(())).unwrap();
+            storage.unlink("/s/a/1.grep.log").unwrap();
+            let error = artifacts.roll_back("try-1").unwrap_err();
+            assert_eq!(error.message, "Failed to roll back published artifacts: 1.grep.log");
+            assert_eq!(artifacts.allocate(), Ok(2));
+        });
     }
 }

@@ -321,8 +321,9 @@ mod tests {
         let name = split(FIRST).1;
         (join(scope(storage, "/w/a").directory(), name), join(scope(storage, "/w/b").directory(), name))
     }
-    fn moves(manager: &mut Tested<'_>, storage: &dyn SessionStorage) -> std::result::Result<Artifacts, String> {
-        manager.move_to(scope(storage, "/w/b")).map_err(|error| error.message)
+    fn moves(manager: &mut Tested<'_>) -> std::result::Result<Artifacts, String> {
+        let place = scope(manager.storage(), "/w/b");
+        manager.move_to(place).map_err(|error| error.message)
     }
     /// What the artifacts directory of a transcript holds.
     fn artifacts(storage: &dyn SessionStorage, transcript: &str) -> Vec<(String, Vec<u8>)> {
@@ -355,7 +356,7 @@ mod tests {
         let mut manager = session(&storage);
         let (from, to) = paths(&storage);
         done.borrow_mut().clear();
-        assert_eq!(moves(&mut manager, &storage), Ok(Artifacts::Taken));
+        assert_eq!(moves(&mut manager), Ok(Artifacts::Taken));
         let name = split(&to).1;
         let stem = artifacts_directory(name);
         let order = ["publish .gjc-managed-session-scope.v2.json".to_owned(), format!("publish {name}")].into_iter();
@@ -381,7 +382,7 @@ mod tests {
         let storage = Hooked::new(&files, |asked| if asked.operation == "remove_tree" { Answer::Detach } else { Answer::GoOn });
         let mut manager = session(&storage);
         let (from, to) = paths(&storage);
-        assert_eq!(moves(&mut manager, &storage), Ok(Artifacts::Taken));
+        assert_eq!(moves(&mut manager), Ok(Artifacts::Taken));
         assert_eq!((storage.exists(&from), artifacts(&storage, &to)), (Ok(false), all_artifacts()));
     }
 
@@ -392,7 +393,7 @@ mod tests {
         let mut manager = Manager::create(Counted::default(), MemoryStore::default(), &storage, scope(&storage, "/w/a"), None).unwrap();
         let (from, to) = paths(&storage);
         storage.publish(&join(artifacts_directory(&from), "0.bash.log"), b"out").unwrap();
-        assert_eq!(moves(&mut manager, &storage), Ok(Artifacts::Taken));
+        assert_eq!(moves(&mut manager), Ok(Artifacts::Taken));
         assert_eq!((manager.session_file(), storage.exists(&to)), (Some(&*to), Ok(false)));
         manager.append(answer("a")).unwrap();
         assert!(text(&storage, &to).starts_with(
@@ -401,8 +402,15 @@ mod tests {
         assert_eq!(artifacts(&storage, &to).len(), 1);
     }
 
-    /// Moves while a hook interferes; what the move answered. The session must be whole where the manager holds it to be.
-    fn interfered(hook: impl Fn(&Files<'_>, &Asked<'_>, &(String, String)) -> Option<Answer>) -> String {
+    /// Where the session is before and behind its move.
+    type Places = (String, String);
+
+    /// Does something while a hook interferes, and looks at what is left; what was answered.
+    fn failing(
+        hook: impl Fn(&Files<'_>, &Asked<'_>, &Places) -> Option<Answer>,
+        act: impl FnOnce(&mut Tested<'_>) -> std::result::Result<Artifacts, String>,
+        look: impl FnOnce(&mut Tested<'_>, &Places, &str),
+    ) -> String {
         let fs = workspaces();
         let files = Files::new(&fs);
         let armed = Cell::new(false);
@@ -413,37 +421,32 @@ mod tests {
         });
         let mut manager = session(&storage);
         armed.set(true);
-        let moved = moves(&mut manager, &storage);
+        let answered = act(&mut manager);
         armed.set(false);
-        let error = moved.unwrap_err();
-        assert_eq!(messages(&files, manager.session_file().unwrap()).len(), 2, "{error}");
+        let error = answered.unwrap_err();
+        look(&mut manager, &places, &error);
         error
     }
-    /// The same; afterwards the source is as it was, and the manager goes on there.
-    fn refused(hook: impl Fn(&Files<'_>, &Asked<'_>, &(String, String)) -> Option<Answer>) -> String {
-        let fs = workspaces();
-        let files = Files::new(&fs);
-        let armed = Cell::new(false);
-        let places = paths(&files);
-        let storage = Hooked::new(&files, |asked| match armed.get() {
-            true => hook(&files, asked, &places).unwrap_or(Answer::GoOn),
-            false => Answer::GoOn,
-        });
-        let mut manager = session(&storage);
-        let before = storage.read(&places.0).unwrap();
-        armed.set(true);
-        let moved = moves(&mut manager, &storage);
-        armed.set(false);
-        let error = moved.unwrap_err();
-        assert_eq!((manager.session_file(), manager.place().cwd()), (Some(&*places.0), "/w/a"), "{error}");
-        assert_eq!(storage.read(&places.0).unwrap(), before, "{error}");
-        for (name, bytes) in all_artifacts() {
-            let there = storage.read(&join(artifacts_directory(&places.0), &name)).unwrap();
-            assert!(there == bytes || there.ends_with(b"changed"), "{error}: {name}");
-        }
-        manager.append(ask("r")).unwrap();
-        assert_eq!(messages(&storage, &places.0).len(), 3, "{error}");
-        error
+    /// What a move answered. The session must be whole where the manager holds it to be.
+    fn interfered(hook: impl Fn(&Files<'_>, &Asked<'_>, &Places) -> Option<Answer>) -> String {
+        failing(hook, moves, |manager, _, error| {
+            assert_eq!(messages(manager.storage(), manager.session_file().unwrap()).len(), 2, "{error}");
+        })
+    }
+    /// The same; the source is as it was, and the manager goes on there.
+    fn refused(hook: impl Fn(&Files<'_>, &Asked<'_>, &Places) -> Option<Answer>) -> String {
+        failing(hook, moves, |manager, (from, _), error| {
+            let storage = manager.storage();
+            assert_eq!((manager.session_file(), manager.place().cwd()), (Some(&**from), "/w/a"), "{error}");
+            assert_eq!(Some(&*storage.read(from).unwrap()), manager.file(), "{error}");
+            assert!(text(storage, from).contains(r#""cwd":"/w/a""#), "{error}");
+            for (name, bytes) in all_artifacts() {
+                let there = storage.read(&join(artifacts_directory(from), &name)).unwrap();
+                assert!(there == bytes || there.ends_with(b"changed"), "{error}: {name}");
+            }
+            manager.append(ask("r")).unwrap();
+            assert_eq!(messages(storage, from).len(), 3, "{error}");
+        })
     }
     fn changed(files: &Files<'_>, path: &str) -> Option<Answer> {
         files.write(path, b"changed").unwrap();
@@ -604,7 +607,7 @@ mod tests {
         let storage = Files::new(&fs);
         let mut manager = talked(&storage);
         storage.publish(&join(artifacts_directory(FIRST), "0.bash.log"), b"out").unwrap();
-        assert_eq!(moves(&mut manager, &storage), Ok(Artifacts::Taken));
+        assert_eq!(moves(&mut manager), Ok(Artifacts::Taken));
         let (_, to) = paths(&storage);
         assert_eq!((manager.session_file(), storage.exists(FIRST), artifacts(&storage, &to).len()), (Some(&*to), Ok(false), 1));
     }
@@ -625,31 +628,22 @@ mod tests {
         assert_eq!(lines(&memory, FIRST), 4);
     }
 
-    /// Forks while a hook interferes: the error. Nothing is left of the fork, but what others put there, and the session goes on.
+    /// What a fork answered. Nothing is left of it, but what others put there, and the session goes on.
     fn fork_refused(hook: impl Fn(&Files<'_>, &Asked<'_>, &str) -> Option<Answer>) -> String {
-        let fs = workspaces();
-        let files = Files::new(&fs);
-        let armed = Cell::new(false);
-        let fork = join(scope(&files, "/w/a").directory(), split(SECOND).1);
-        let storage = Hooked::new(&files, |asked| match armed.get() {
-            true => hook(&files, asked, &fork).unwrap_or(Answer::GoOn),
-            false => Answer::GoOn,
-        });
-        let mut manager = session(&storage);
-        armed.set(true);
-        let forked = manager.fork();
-        armed.set(false);
-        let error = forked.unwrap_err().message;
-        let path = manager.session_file().unwrap().to_owned();
-        assert_eq!(split(&path).1, split(FIRST).1, "{error}");
-        assert!(!storage.exists(&fork).unwrap() || storage.read(&fork).unwrap() == b"changed", "{error}");
-        let left = artifacts(&storage, &fork);
-        assert!(left.is_empty() || left.iter().any(|(_, bytes)| bytes == b"changed"), "{error}: {left:?}");
-        assert!(storage.list_files(split(&fork).0, ".*").iter().all(|path| !path.contains("fork-staging")), "{error}");
-        assert_eq!(artifacts(&storage, &path), all_artifacts(), "{error}");
-        manager.append(ask("r")).unwrap();
-        assert_eq!(messages(&storage, &path).len(), 3, "{error}");
-        error
+        let fork_beside = |from: &str| join(split(from).0, split(SECOND).1);
+        let forks = |manager: &mut Tested<'_>| manager.fork().map_err(|error| error.message);
+        let hook = |files: &Files<'_>, asked: &Asked<'_>, (from, _): &Places| hook(files, asked, &fork_beside(from));
+        failing(hook, forks, |manager, (from, _), error| {
+            let (storage, fork) = (manager.storage(), fork_beside(from));
+            assert_eq!(manager.session_file(), Some(&**from), "{error}");
+            assert!(!storage.exists(&fork).unwrap() || storage.read(&fork).unwrap() == b"changed", "{error}");
+            let left = artifacts(storage, &fork);
+            assert!(left.is_empty() || left.iter().any(|(_, bytes)| bytes == b"changed"), "{error}: {left:?}");
+            assert!(storage.list_files(split(&fork).0, ".*").iter().all(|path| !path.contains("fork-staging")), "{error}");
+            assert_eq!(artifacts(storage, from), all_artifacts(), "{error}");
+            manager.append(ask("r")).unwrap();
+            assert_eq!(messages(storage, from).len(), 3, "{error}");
+        })
     }
 
     /// 04 §9.3 (0.17)

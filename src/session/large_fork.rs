@@ -9,7 +9,7 @@ use super::manager::{OpError, OpenError, World, fresh};
 use super::place::Place;
 use super::storage::staged::{OVERLAY_BYTES, OVERLAY_PATCHES, stage};
 use super::storage::{LONGEST_RANGE, SessionStorage, Stat, StorageError, artifacts_directory};
-use super::successor::Artifacts;
+use super::successor::{Artifacts, NOT_PERSISTENT};
 use crate::json::{JsString, Value, View, stringify};
 use crate::transcript::blobs::{BlobSource, Stored};
 use crate::transcript::entry::Role;
@@ -36,77 +36,63 @@ pub struct LargeFork {
     pub artifacts: Artifacts,
 }
 
-/// Forks the transcript at `source`, which has more than 128 MiB, to a place; `name` makes the names of what is staged different
-/// from those of others. One chain of records of version 5 with a compaction, patches of at most 8 MiB, and every blob that it
-/// refers to: that is copied, with its patches folded in.
-///
-/// # Errors
-/// `oversized` for any other transcript, or one that gjc could not open from its tail; `fork_source_identity_changed`; a place
-/// without files; as [`carry::fork_artifacts`]; the storage's. Nothing is left of the fork then.
-pub fn fork_large<W: World>(
-    world: &mut W,
-    blobs: &impl BlobSource,
-    storage: &dyn SessionStorage,
-    place: &Place,
-    source: &str,
-    name: &str,
-) -> Result<LargeFork, OpenError> {
-    fork_above(world, blobs, storage, place, source, name, EAGER_MAX)
-}
-
-fn fork_above<W: World>(
-    world: &mut W,
-    blobs: &impl BlobSource,
-    storage: &dyn SessionStorage,
-    place: &Place,
-    source: &str,
-    name: &str,
+/// Where large transcripts are forked from and to.
+#[derive(Clone, Copy)]
+pub struct LargeForks<'s, B> {
+    storage: &'s dyn SessionStorage,
+    blobs: &'s B,
+    place: &'s Place,
+    /// Most bytes of a transcript that is read as a whole, and so not forked this way.
     eager: u64,
-) -> Result<LargeFork, OpenError> {
-    if place.destination() == Destination::Nowhere {
-        return Err(OpError::plain(super::successor::NOT_PERSISTENT).into());
-    }
-    let stat = storage.stat(source)?;
-    let oversized = || OpenError::Refused(Refusal::Inspection(Reason::Oversized { size: stat.size }));
-    if stat.size <= eager || stat.size > BOUNDED_MAX {
-        return Err(oversized());
-    }
-    let judged = Judged::read(storage, source, stat, blobs, place)?.ok_or_else(oversized)?;
-    let of = |key: &str| judged.header.member(key).cloned();
-    let lineage = Lineage { parent_session: of("id"), title: [of("title"), of("titleSource")], title_first: false };
-    place.prepare(storage)?;
-    let (path, header) = fresh(world, place, lineage);
-
-    let mut staged = stage(storage, &path, name)?;
-    let copied = judged.copy(storage, source, stat, &header, &mut |line| staged.write_line(line));
-    match copied {
-        Ok(()) => staged.publish()?,
-        Err(error) => {
-            // What stays is residue, not another error.
-            let _ = staged.discard();
-            return Err(error.into());
-        }
-    }
-    let artifacts = finish(storage, &path, source, stat, name).map_err(|error| match storage.unlink(&path) {
-        Ok(()) => error,
-        Err(second) => StorageError { code: error.code, message: format!("{error}; the fork stays at {path}: {second}") },
-    })?;
-    if !artifacts.1 {
-        let _ = storage.remove_tree(artifacts_directory(&path));
-        storage.unlink(&path)?;
-        return Err(oversized());
-    }
-    Ok(LargeFork { path, artifacts: artifacts.0 })
 }
 
-/// The artifacts, when the transcript stands; and whether gjc opens it from its tail.
-fn finish(storage: &dyn SessionStorage, path: &str, source: &str, stat: Stat, name: &str) -> Result<(Artifacts, bool), StorageError> {
-    if storage.stat(source)? != stat {
-        return Err(changed());
+impl<'s, B: BlobSource> LargeForks<'s, B> {
+    /// Forks at a place of transcripts whose blobs are in a store.
+    pub const fn new(storage: &'s dyn SessionStorage, blobs: &'s B, place: &'s Place) -> Self {
+        LargeForks { storage, blobs, place, eager: EAGER_MAX }
     }
-    let scanned = bounded::scan(Ranges::new(storage, path, storage.stat(path)?)).map_err(|_| changed())?;
-    let published = carry::fork_artifacts(storage, artifacts_directory(source), artifacts_directory(path), name)?;
-    Ok((if published.is_some() { Artifacts::Taken } else { Artifacts::None }, scanned.is_ok()))
+
+    /// Forks the transcript at `source`, which has more than 128 MiB; `name` makes the names of what is staged different from
+    /// those of others. One chain of records of version 5 with a compaction, patches of at most 8 MiB, and every blob that it
+    /// refers to: that is copied, with its patches folded in.
+    ///
+    /// # Errors
+    /// `oversized` for any other transcript, or one that gjc could not open from its tail; `fork_source_identity_changed`; a
+    /// place without files; as [`carry::fork_artifacts`]; the storage's. Nothing is left of the fork then.
+    pub fn fork<W: World>(&self, world: &mut W, source: &str, name: &str) -> Result<LargeFork, OpenError> {
+        let LargeForks { storage, place, .. } = *self;
+        if place.destination() == Destination::Nowhere {
+            return Err(OpError::plain(NOT_PERSISTENT).into());
+        }
+        let stat = storage.stat(source)?;
+        let oversized = || OpenError::Refused(Refusal::Inspection(Reason::Oversized { size: stat.size }));
+        if stat.size <= self.eager || stat.size > BOUNDED_MAX {
+            return Err(oversized());
+        }
+        let source = Source { storage, path: source, stat };
+        let judged = Judged::read(source, self.blobs, place)?.ok_or_else(oversized)?;
+        let of = |key: &str| judged.header.member(key).cloned();
+        let lineage = Lineage { parent_session: of("id"), title: [of("title"), of("titleSource")], title_first: false };
+        place.prepare(storage)?;
+        let (path, header) = fresh(world, place, lineage);
+
+        let mut staged = stage(storage, &path, name)?;
+        let copied = judged.copy(source, &header, &mut |line| staged.write_line(line));
+        match copied {
+            Ok(()) => staged.publish()?,
+            Err(error) => {
+                // What stays is residue, not another error.
+                let _ = staged.discard();
+                return Err(error.into());
+            }
+        }
+        let finished = source.finish(&path, name).map_err(OpenError::from).and_then(|artifacts| artifacts.ok_or_else(oversized));
+        let artifacts = finished.map_err(|error| match storage.unlink(&path) {
+            Ok(()) => error,
+            Err(second) => OpError::plain(format!("{error}; the fork stays at {path}: {second}")).into(),
+        })?;
+        Ok(LargeFork { path, artifacts })
+    }
 }
 
 fn changed() -> StorageError {
@@ -126,20 +112,14 @@ struct Judged {
 
 impl Judged {
     /// None for a transcript that is not forked this way.
-    fn read(
-        storage: &dyn SessionStorage,
-        source: &str,
-        stat: Stat,
-        blobs: &impl BlobSource,
-        place: &Place,
-    ) -> Result<Option<Self>, StorageError> {
+    fn read(source: Source<'_>, blobs: &impl BlobSource, place: &Place) -> Result<Option<Self>, StorageError> {
         let release = place.release();
         let verified = Verified(blobs);
         let (mut header, mut messages) = (None::<Value>, BTreeMap::new());
         let (mut previous, mut compaction, mut transforms) = (Value::Null, false, false);
         let (mut overlay, mut patches) = (0, 0);
         let mut hash = Sha256::new();
-        let complete = each_line(storage, source, stat, &mut |line| {
+        let complete = source.each_line(&mut |line| {
             hash.update(line);
             let Some(record) = std::str::from_utf8(line).ok().and_then(|text| Value::parse(text.as_bytes())) else { return Ok(false) };
             let kind = EntryKind::of(&record);
@@ -180,16 +160,14 @@ impl Judged {
     /// The second reading: every record under the fork's header.
     fn copy(
         &self,
-        storage: &dyn SessionStorage,
-        source: &str,
-        stat: Stat,
+        source: Source<'_>,
         header: &Value,
         write: &mut dyn FnMut(&[u8]) -> Result<(), StorageError>,
     ) -> Result<(), StorageError> {
         let mut hash = Sha256::new();
         let mut is_first = true;
         let mut out = Vec::new();
-        let complete = each_line(storage, source, stat, &mut |line| {
+        let complete = source.each_line(&mut |line| {
             hash.update(line);
             out.clear();
             if std::mem::take(&mut is_first) {
@@ -256,48 +234,65 @@ impl<B: BlobSource> BlobSource for Verified<'_, B> {
     }
 }
 
-/// Calls `take` with every line, its LF included, until it says false; false then, and for a line that is too long or has no LF.
-fn each_line(
-    storage: &dyn SessionStorage,
-    path: &str,
-    stat: Stat,
-    take: &mut dyn FnMut(&[u8]) -> Result<bool, StorageError>,
-) -> Result<bool, StorageError> {
-    let mut input = BufReader::with_capacity(256 * 1024, Ranges::new(storage, path, stat));
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        (&mut input).take(LONGEST_LINE + 1).read_until(b'\n', &mut line).map_err(|_| changed())?;
-        match line.last() {
-            None => return Ok(true),
-            Some(b'\n') if line.len() as u64 <= LONGEST_LINE => {}
-            Some(_) => return Ok(false),
-        }
-        if !take(&line)? {
-            return Ok(false);
-        }
-    }
-}
-
-/// A file read range by range, as long as it is the one with these facts.
-struct Ranges<'s> {
+/// A file as long as it is the one with these facts.
+#[derive(Clone, Copy)]
+struct Source<'s> {
     storage: &'s dyn SessionStorage,
     path: &'s str,
     stat: Stat,
-    at: u64,
 }
 
-impl<'s> Ranges<'s> {
-    const fn new(storage: &'s dyn SessionStorage, path: &'s str, stat: Stat) -> Self {
-        Ranges { storage, path, stat, at: 0 }
+impl<'s> Source<'s> {
+    /// Its bytes, read range by range.
+    const fn ranges(self) -> Ranges<'s> {
+        Ranges { file: self, at: 0 }
     }
+
+    /// Calls `take` with every line, its LF included, until it says false; false then, and for a line that is too long or has
+    /// no LF.
+    fn each_line(self, take: &mut dyn FnMut(&[u8]) -> Result<bool, StorageError>) -> Result<bool, StorageError> {
+        let mut input = BufReader::with_capacity(256 * 1024, self.ranges());
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            (&mut input).take(LONGEST_LINE + 1).read_until(b'\n', &mut line).map_err(|_| changed())?;
+            match line.last() {
+                None => return Ok(true),
+                Some(b'\n') if line.len() as u64 <= LONGEST_LINE => {}
+                Some(_) => return Ok(false),
+            }
+            if !take(&line)? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Copies the artifacts when the transcript of the fork stands; none where gjc could not open it from its tail.
+    fn finish(self, fork: &str, name: &str) -> Result<Option<Artifacts>, StorageError> {
+        let Source { storage, path, stat } = self;
+        if storage.stat(path)? != stat {
+            return Err(changed());
+        }
+        let written = Source { storage, path: fork, stat: storage.stat(fork)? };
+        if bounded::scan(written.ranges()).map_err(|_| changed())?.is_err() {
+            return Ok(None);
+        }
+        let published = carry::fork_artifacts(storage, artifacts_directory(path), artifacts_directory(fork), name)?;
+        Ok(Some(if published.is_some() { Artifacts::Taken } else { Artifacts::None }))
+    }
+}
+
+struct Ranges<'s> {
+    file: Source<'s>,
+    at: u64,
 }
 
 impl Read for Ranges<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = (buffer.len() as u64).min(self.stat.size - self.at).min(LONGEST_RANGE);
-        let bytes = self.storage.read_range(self.path, self.at, length).map_err(io::Error::other)?;
-        if self.storage.stat(self.path).ok() != Some(self.stat) {
+        let Source { storage, path, stat } = self.file;
+        let length = (buffer.len() as u64).min(stat.size - self.at).min(LONGEST_RANGE);
+        let bytes = storage.read_range(path, self.at, length).map_err(io::Error::other)?;
+        if storage.stat(path).ok() != Some(stat) {
             return Err(io::Error::other("source_changed"));
         }
         // A range is read whole or not at all.
@@ -330,8 +325,9 @@ mod tests {
         lines.map(|line| line + "\n").collect()
     }
     fn forked(storage: &dyn SessionStorage, blobs: &MemoryStore) -> Result<LargeFork, String> {
-        let forked = fork_above(&mut Counted::default(), blobs, storage, &place(), SOURCE, "u", 10);
-        forked.map_err(|error| error.to_string())
+        let place = place();
+        let forks = LargeForks { eager: 10, ..LargeForks::new(storage, blobs, &place) };
+        forks.fork(&mut Counted::default(), SOURCE, "u").map_err(|error| error.to_string())
     }
     fn stored(text: &str) -> Memory {
         let storage = Memory::new();
@@ -392,12 +388,11 @@ mod tests {
             assert_eq!(forked(&storage, &MemoryStore::default()), Err(OVERSIZED.into()), "{why}");
             assert_eq!(storage.all().len(), 1, "{why}");
         }
-        let nowhere = Place::nowhere("/w", Release::V0_17);
-        let storage = stored(&chain(&[]));
-        let error = fork_above(&mut Counted::default(), &MemoryStore::default(), &storage, &nowhere, SOURCE, "u", 10).err().unwrap();
-        assert_eq!(error.to_string(), "--fork requires session persistence");
-        let small = fork_large(&mut Counted::default(), &MemoryStore::default(), &storage, &place(), SOURCE, "u").err().unwrap();
-        assert_eq!(small.to_string(), OVERSIZED);
+        let (storage, blobs) = (stored(&chain(&[])), MemoryStore::default());
+        let refused =
+            |place: &Place| LargeForks::new(&storage, &blobs, place).fork(&mut Counted::default(), SOURCE, "u").unwrap_err().to_string();
+        assert_eq!(refused(&Place::nowhere("/w", Release::V0_17)), "--fork requires session persistence");
+        assert_eq!(refused(&place()), OVERSIZED, "small enough to be read as a whole");
     }
 
     /// 04 §5.10

@@ -169,15 +169,20 @@ fn an_older_file_is_migrated_by_the_first_write_and_not_by_reading() {
     assert!(new.lines().nth(2).unwrap().contains(r#""parentId":"e1""#), "{new}");
 }
 
+/// A disk on which nothing can be written while it is full.
+fn while_full<'f>(fs: &'f fsys::Memory, full: &'f AtomicBool) -> Inject<'f> {
+    Inject::changing(fs, |call: &Call<'_>| {
+        (call.op == "write" && call.phase == Phase::Before && full.load(Ordering::SeqCst)).then_some(Errno::NOSPC)
+    })
+}
+
 /// 04 §7.3: the first failure is latched, rethrown, and ends with the session
 #[test]
 fn a_failed_append_is_taken_back_and_stays_until_another_session_is_installed() {
     let fs = fsys::Memory::new();
     fs.directory("/s");
     let full = AtomicBool::new(false);
-    let failing = Inject::changing(&fs, |call: &Call<'_>| {
-        (call.op == "write" && call.phase == Phase::Before && full.load(Ordering::SeqCst)).then_some(Errno::NOSPC)
-    });
+    let failing = while_full(&fs, &full);
     let storage = Files::new(&failing);
     let mut manager = talked(&storage);
     full.store(true, Ordering::SeqCst);
@@ -292,9 +297,7 @@ fn a_successor_that_cannot_be_written_leaves_the_current_session() {
     let fs = fsys::Memory::new();
     fs.directory("/s");
     let full = AtomicBool::new(false);
-    let failing = Inject::changing(&fs, |call: &Call<'_>| {
-        (call.op == "write" && call.phase == Phase::Before && full.load(Ordering::SeqCst)).then_some(Errno::NOSPC)
-    });
+    let failing = while_full(&fs, &full);
     let storage = Files::new(&failing);
     let mut manager = talked(&storage);
     full.store(true, Ordering::SeqCst);

@@ -1,8 +1,8 @@
 //! Every recorded tree that has to do with legacy sessions: repaired, checked, repaired again, and compared with the tree that
 //! gjc left where it was asked to open the session.
 
-use super::common::{Clock, ground, in_all_threads, quick, real_world, snapshot};
-use super::tree::{self, Tree, now_ms, recorded};
+use super::common::{Clock, ground, in_all_threads, quick, snapshot};
+use super::tree::{self, Tree, now_ms, real_world, recorded};
 use gjc_fsck::check::run::{Target, run};
 use gjc_fsck::finding::Release;
 use gjc_fsck::fsys::Real;

@@ -1,10 +1,8 @@
 //! What the tests of repair share: a clock that only runs when somebody waits, a host of chosen processes, and looks at a tree.
 
-use gjc_fsck::agent::legacy::{PathRules, Surroundings};
 use gjc_fsck::agent::world::World;
-use gjc_fsck::finding::Release;
-use gjc_fsck::fsys::host::{Liveness, Observation, Signal, ThisHost};
-use gjc_fsck::fsys::{Change, Real};
+use gjc_fsck::fsys::Change;
+use gjc_fsck::fsys::host::{Liveness, Observation, Signal};
 use gjc_fsck::repair::outside::uuid_of;
 use gjc_fsck::repair::{Ground, Outside};
 use std::collections::BTreeMap;
@@ -63,32 +61,6 @@ impl Liveness for NothingRuns {
     }
     fn observe(&self, _: u32) -> Observation {
         Observation::Absent
-    }
-}
-
-/// The world of a recorded case, on the real file system.
-pub fn real_world(root: &Path, release: Release, now_ms: u64) -> World<'static> {
-    let spelled = |name: &str| root.join(name).to_string_lossy().into_owned();
-    let real =
-        |name: &str| std::fs::canonicalize(root.join(name)).map_or_else(|_| spelled(name), |path| path.to_string_lossy().into_owned());
-    World {
-        fs: &Real,
-        host: &ThisHost,
-        now_ms,
-        uid: rustix::process::geteuid().as_raw(),
-        release,
-        current_dir: root.to_owned(),
-        agent_dir: root.join("agent"),
-        sessions_root: root.join("agent/sessions"),
-        around: Surroundings {
-            rules: PathRules::Posix,
-            home: spelled("home"),
-            home_real: real("home"),
-            temp: spelled("tmp"),
-            temp_real: real("tmp"),
-        },
-        context_budget: gjc_fsck::transcript::context::budget::DEFAULT,
-        is_copy: false,
     }
 }
 

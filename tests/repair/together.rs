@@ -1,8 +1,8 @@
 //! Two repairs at once, a repair beside a holder of the lock, and a repair that is killed.
 
-use super::common::{Clock, ground, quick, real_world, snapshot};
+use super::common::{Clock, ground, quick, snapshot};
 use super::scenes::{LEGACY, NOW, SCENES, nothing_is_harmed, resolved, run, shape, source};
-use super::tree::{Tree, now_ms};
+use super::tree::{Tree, now_ms, real_world};
 use gjc_fsck::agent::candidates::{self, State};
 use gjc_fsck::agent::lock::{self, LEASE_MS, Lock};
 use gjc_fsck::agent::predict;

@@ -2,10 +2,12 @@
 //! to 4): nodes, placeholders, and what an `apply` question does.
 
 use gjc_fsck::agent::identity::{Identity, Platform};
+use gjc_fsck::agent::legacy::{PathRules, Surroundings};
+use gjc_fsck::agent::world::World;
 use gjc_fsck::check::run::Options;
 use gjc_fsck::finding::Release;
-use gjc_fsck::fsys::host::Observation;
-use gjc_fsck::fsys::host::{Liveness, ThisHost};
+use gjc_fsck::fsys::Real;
+use gjc_fsck::fsys::host::{Liveness, Observation, ThisHost};
 use rustix::fs::{CWD, FileType, Mode, XattrFlags, mknodat, setxattr};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -298,6 +300,33 @@ impl Tree {
             "var" => self.variables.get(argument).ok_or_else(|| format!("no variable {argument}"))?.clone(),
             other => return Err(format!("unknown placeholder {other}")),
         })
+    }
+}
+
+/// The world of a tree at `root`, on the real file system.
+#[allow(dead_code, reason = "not every suite that builds trees asks one")]
+pub fn real_world(root: &Path, release: Release, now_ms: u64) -> World<'static> {
+    let spelled = |name: &str| root.join(name).to_string_lossy().into_owned();
+    let real =
+        |name: &str| std::fs::canonicalize(root.join(name)).map_or_else(|_| spelled(name), |path| path.to_string_lossy().into_owned());
+    World {
+        fs: &Real,
+        host: &ThisHost,
+        now_ms,
+        uid: rustix::process::geteuid().as_raw(),
+        release,
+        current_dir: root.to_owned(),
+        agent_dir: root.join("agent"),
+        sessions_root: root.join("agent/sessions"),
+        around: Surroundings {
+            rules: PathRules::Posix,
+            home: spelled("home"),
+            home_real: real("home"),
+            temp: spelled("tmp"),
+            temp_real: real("tmp"),
+        },
+        context_budget: gjc_fsck::transcript::context::budget::DEFAULT,
+        is_copy: false,
     }
 }
 

@@ -1,14 +1,11 @@
 //! The suite `trees`: each case is materialised and asked; what gjc 0.15.0 answered must be predicted, up to and including
 //! the first question that changed the tree. Where a case says what the newest release does, that is asked too.
 
-use crate::tree::{Tree, now_ms, recorded};
+use crate::tree::{Tree, now_ms, real_world, recorded};
 use gjc_fsck::agent::candidates::{ListError, Listing};
-use gjc_fsck::agent::legacy::{PathRules, Surroundings};
 use gjc_fsck::agent::predict::{self, Deleted, Policy, Refused};
 use gjc_fsck::agent::world::{Scope, World};
 use gjc_fsck::finding::Release;
-use gjc_fsck::fsys::Real;
-use gjc_fsck::fsys::host::ThisHost;
 use serde_json::{Map, Value, json};
 use std::os::unix::fs::MetadataExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -90,28 +87,7 @@ fn has_acls() -> bool {
 
 /// The world that the implementation under test is configured with.
 pub fn world(tree: &Tree, release: Release) -> World<'static> {
-    let spelled = |name: &str| tree.root.join(name).to_string_lossy().into_owned();
-    let real =
-        |name: &str| std::fs::canonicalize(tree.root.join(name)).map_or_else(|_| spelled(name), |path| path.to_string_lossy().into_owned());
-    World {
-        fs: &Real,
-        host: &ThisHost,
-        now_ms: now_ms(),
-        uid: rustix::process::geteuid().as_raw(),
-        release,
-        current_dir: tree.root.clone(),
-        agent_dir: tree.root.join("agent"),
-        sessions_root: tree.root.join("agent/sessions"),
-        around: Surroundings {
-            rules: PathRules::Posix,
-            home: spelled("home"),
-            home_real: real("home"),
-            temp: spelled("tmp"),
-            temp_real: real("tmp"),
-        },
-        context_budget: gjc_fsck::transcript::context::budget::DEFAULT,
-        is_copy: false,
-    }
+    real_world(&tree.root, release, now_ms())
 }
 
 /// What the implementation under test answers.

@@ -95,16 +95,8 @@ fn containing(world: &World<'_>, scope: &Scope, candidate: &Candidate) -> Result
         let tombstone = scope.protocol(layout::TOMBSTONES).join(&*name.to_string_lossy());
         let is_candidate = |target: &Target| {
             // Of a file that is another one by now the content is not known any more: the rest of what was listed counts.
-            let listed = known.clone().unwrap_or_else(|| TranscriptIdentity {
-                canonical_path: path.clone(),
-                session_id: candidate.session_id.clone(),
-                dev: candidate.meta.dev,
-                ino: candidate.meta.ino,
-                nlink: candidate.meta.nlink,
-                size: candidate.meta.size,
-                mtime_ns: candidate.meta.mtime_ns,
-                ctime_ns: candidate.meta.ctime_ns,
-                sha256: target.sha256.to_string(),
+            let listed = known.clone().unwrap_or_else(|| {
+                TranscriptIdentity::of(path.clone(), candidate.session_id.clone(), &candidate.meta, target.sha256.to_string())
             });
             target.path == path && target.is_file(&listed)
         };

@@ -408,17 +408,7 @@ impl<'a> Deletion<'a> {
     /// The content is hashed only when everything else agrees.
     fn has_content(&self, path: &Path, meta: &Meta) -> Result<bool, String> {
         let target = &self.pending.target;
-        let mut identity = TranscriptIdentity {
-            canonical_path: target.path.clone(),
-            session_id: target.session_id.clone(),
-            dev: meta.dev,
-            ino: meta.ino,
-            nlink: meta.nlink,
-            size: meta.size,
-            mtime_ns: meta.mtime_ns,
-            ctime_ns: meta.ctime_ns,
-            sha256: target.sha256.to_string(),
-        };
+        let mut identity = TranscriptIdentity::of(target.path.clone(), target.session_id.clone(), meta, target.sha256.to_string());
         if !target.is_file(&identity) {
             return Ok(false);
         }

@@ -87,21 +87,7 @@ pub fn inspect(world: &World<'_>, path: &Path, budget: u64) -> Inspection {
         Ok(again) => again,
         Err(reason) => return refused(&reason, None),
     };
-    Inspection { cwd: again.cwd, tail: tail(identity(&looked.canonical, again.id, &looked.meta, again.sha256)) }
-}
-
-fn identity(path: &Path, session_id: JsString, meta: &Meta, sha256: String) -> TranscriptIdentity {
-    TranscriptIdentity {
-        canonical_path: path_text(path),
-        session_id,
-        dev: meta.dev,
-        ino: meta.ino,
-        nlink: meta.nlink,
-        size: meta.size,
-        mtime_ns: meta.mtime_ns,
-        ctime_ns: meta.ctime_ns,
-        sha256,
-    }
+    Inspection { cwd: again.cwd, tail: tail(TranscriptIdentity::of(path_text(&looked.canonical), again.id, &looked.meta, again.sha256)) }
 }
 
 /// What the verdict does not carry.

@@ -6,7 +6,7 @@ use crate::agent::candidates::{Provenance, look, path_text};
 use crate::agent::legacy::Surroundings;
 use crate::agent::lock::Lock;
 use crate::agent::migration_receipt::{DirectoryIdentity, ManifestEntry, Party, Placeholder, Quarantine, Receipt, State};
-use crate::agent::record::{NodeKind, TranscriptIdentity, Tree as Recorded, TreeEntry};
+use crate::agent::record::{TranscriptIdentity, Tree as Recorded, TreeEntry};
 use crate::agent::replacement_receipt as replacement;
 use crate::agent::residue::Inode;
 use crate::agent::tombstone::{self, CleanupState, cleanup_name};
@@ -226,17 +226,7 @@ fn an_unfinished_migration() {
 fn quarantine(tree: &Tree, ctime_off: i128) -> Quarantine {
     let root = format!("{LEGACY}/2026-01-01T00-00-00-000Z_s1");
     let meta = tree.fs.lstat(Path::new(&root)).unwrap();
-    let entry = TreeEntry {
-        relative_path: "".into(),
-        kind: NodeKind::Directory,
-        dev: meta.dev,
-        ino: meta.ino,
-        nlink: meta.nlink,
-        size: meta.size,
-        mtime_ns: meta.mtime_ns,
-        ctime_ns: meta.ctime_ns + ctime_off,
-        sha256: None,
-    };
+    let entry = TreeEntry { ctime_ns: meta.ctime_ns + ctime_off, ..TreeEntry::of("".into(), &meta, None) };
     Quarantine {
         path: path_text(Path::new(&root)),
         detached_path: format!("{LEGACY}/.gjc-migrate-{}-artifacts", op()).into(),
@@ -275,15 +265,7 @@ fn placeholder_after(state: State, change: impl FnOnce(&Tree)) -> (Vec<String>, 
     let moved = quarantine(&tree, 0);
     tree.fs.remove(&root);
     let meta = tree.fs.lstat(Path::new(PLACEHOLDER)).unwrap();
-    let entry = TreeEntry {
-        dev: meta.dev,
-        ino: meta.ino,
-        nlink: meta.nlink,
-        size: meta.size,
-        mtime_ns: meta.mtime_ns,
-        ctime_ns: meta.ctime_ns,
-        ..moved.tree.entries[0].clone()
-    };
+    let entry = TreeEntry::of("".into(), &meta, None);
     let identity = DirectoryIdentity {
         dev: meta.dev,
         ino: meta.ino,
