@@ -245,18 +245,22 @@ fn verify(path: &Path, console: &mut Console) -> Result<Status, Failure> {
 fn salvage(path: &Path, directory: &Path, console: &mut Console) -> Result<Status, Failure> {
     let source = Real.realpath(&console.environment.current_dir.join(path)).map_err(|error| not_there("file", path, &error))?;
     let made = target(directory, &[], console)?;
-    let directory = made.path.clone();
+    made.make()?;
+    let salvaged = salvage_into(&source, &made.path, console);
+    // Where nothing was written; else it is not empty.
+    made.unmake();
+    salvaged
+}
+
+fn salvage_into(source: &Path, directory: &Path, console: &mut Console) -> Result<Status, Failure> {
     let name = source.file_name().unwrap_or_default();
     let to = directory.join(name);
     let mut proof_name = name.to_owned();
     proof_name.push(".salvage.json");
-    let refused = |refused: crate::fsys::output::Refused| Failure::Operational(refused.to_string());
-    made.make()?;
-    let mut copy = NewFile::create(&to, Some(&source)).map_err(refused)?;
     let options = Options { release: console.options.gjc, budget: super::transcript::budget(console) };
-    let unread = |why: crate::fsys::Refusal| Failure::unread(&source, &why);
-    let at = |error: std::io::Error| Failure::at(&source, &error);
-    let mut reader = Sha256Reader::new(Watched::open(&Real, &source).map_err(unread)?);
+    let unread = |why: crate::fsys::Refusal| Failure::unread(source, &why);
+    let mut copy = NewFile::create(&to, Some(source)).map_err(operational)?;
+    let mut reader = Sha256Reader::new(Watched::open(&Real, source).map_err(unread)?);
     let (mut hash, mut size) = (Sha256::new(), 0);
     let mended = salvage::mend(&mut reader, &mut |line| {
         hash.update(line);
@@ -264,7 +268,8 @@ fn salvage(path: &Path, directory: &Path, console: &mut Console) -> Result<Statu
         copy.write_all(line)
     });
     let mended = mended.map_err(|error| match error {
-        salvage::Unmendable::Io(error) => at(error),
+        salvage::Unmendable::Read(error) => Failure::at(source, &error),
+        salvage::Unmendable::Write(error) => Failure::at(&to, &error),
         utf16 @ salvage::Unmendable::Utf16 => Failure::Refused(format!("{}: {utf16}", show(source.as_os_str()))),
     })?;
     let (source_hash, source_size, watched) = reader.finish();
@@ -272,22 +277,22 @@ fn salvage(path: &Path, directory: &Path, console: &mut Console) -> Result<Statu
     let hex = |hash: &[u8]| data_encoding::HEXLOWER.encode(hash);
     let hashed = |path: &Path, size: u64, hash: &[u8]| salvage::Hashed { path: show(path.as_os_str()), size, sha256: hex(hash) };
     let copied = hashed(&to, size, &hash.finalize());
-    let original = hashed(&source, source_size, &source_hash);
-    let before = salvage::read(Watched::open(&Real, &source).map_err(unread)?, source_size, options).map_err(at)?;
+    let original = hashed(source, source_size, &source_hash);
+    let before = Watched::open(&Real, source).map_err(unread)?;
+    let before = salvage::read(before, source_size, options).map_err(|error| Failure::at(source, &error))?;
+    let layout = layout(console);
     if copied.sha256 == original.sha256 {
-        drop(copy);
-        made.unmake();
-        let layout = layout(console);
         answer(console, &before, || render::nothing_to_salvage(&original, &before, layout))?;
         return Ok(if before.because.is_some() { Status::FINDINGS } else { Status::CLEAN });
     }
-    copy.publish().map_err(refused)?;
+    // Both names must be free before one of them is taken.
+    let proof = directory.join(proof_name);
+    let proof_file = NewFile::create(&proof, Some(source)).map_err(operational)?;
+    copy.publish().map_err(operational)?;
     let after = input::open(&to).and_then(|file| salvage::read(file, size, options)).map_err(|error| Failure::at(&to, &error))?;
     let tool = env!("CARGO_PKG_VERSION").to_owned();
     let done = Salvage { schema: salvage::SCHEMA.to_owned(), tool, source: original, copy: copied, before, after, mended };
-    let proof = directory.join(proof_name);
-    write_json(&proof, &done)?;
-    let layout = layout(console);
+    put_json(proof_file, &proof, &done)?;
     answer(console, &done, || render::salvaged(&done, &proof, layout))?;
     Ok(Status::REPAIRED | if done.after.because.is_some() { Status::FINDINGS } else { Status::CLEAN })
 }
@@ -400,11 +405,18 @@ fn parse_json<T: DeserializeOwned>(path: &Path, what: &str, bytes: &[u8]) -> Res
 }
 
 fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Failure> {
-    let operational = |refused: crate::fsys::output::Refused| Failure::Operational(refused.to_string());
-    let mut file = NewFile::create(path, None).map_err(operational)?;
+    put_json(NewFile::create(path, None).map_err(operational)?, path, value)
+}
+
+/// Fills a file that is begun, and gives it its name.
+fn put_json(mut file: NewFile, path: &Path, value: &impl Serialize) -> Result<(), Failure> {
     serde_json::to_writer_pretty(&mut file, value).map_err(std::io::Error::from).map_err(|error| Failure::at(path, &error))?;
     file.write_all(b"\n").map_err(|error| Failure::at(path, &error))?;
     file.publish().map_err(operational)
+}
+
+fn operational(refused: crate::fsys::output::Refused) -> Failure {
+    Failure::Operational(refused.to_string())
 }
 
 /// This machine and this process.

@@ -5,8 +5,8 @@
 
 use super::lock::{self, Held};
 use super::plan::{
-    Deciding, Leftover, Plan, Refusal, ScopePlan, SessionPlan, Wanted, Wish, faster, hex, is_migrated, mode_changes, mode_mismatch, ready,
-    text, transcript_names, tree_hash,
+    Decided, Deciding, Leftover, Plan, Refusal, ScopePlan, SessionPlan, Wanted, Wish, faster, hex, is_migrated, mode_changes,
+    mode_mismatch, ready, text, transcript_names, tree_hash,
 };
 use super::proof::{self, Proof};
 use super::store::{NotPublished, Store, close_after};
@@ -157,6 +157,21 @@ enum Standing {
     AsPlanned(Box<(Candidate, TranscriptIdentity)>),
 }
 
+/// A session that is being copied.
+struct Migration<'p> {
+    plan: &'p SessionPlan,
+    /// The legacy transcript, as it was found under the lock.
+    source: Candidate,
+    before: TranscriptIdentity,
+    destination: PathBuf,
+}
+
+impl Migration<'_> {
+    fn changed(&self, why: String) -> Refused {
+        Refused::new("source_changed", why).at(&self.source.path)
+    }
+}
+
 /// One scope that is prepared for writing.
 struct Writer<'g> {
     ground: &'g Ground<'g>,
@@ -296,132 +311,151 @@ impl<'g> Writer<'g> {
         Ok(Standing::AsPlanned(Box::new((source, before))))
     }
 
+    /// The steps of spec 02 §6.4, under the lock of the operation.
     fn locked(&self, plan: &SessionPlan, deciding: &mut Deciding<'_>, held: &mut Held<'_>) -> Result<Ended, Refused> {
-        let fs = self.ground.fs;
-        let source_path = PathBuf::from(&plan.source);
-        let changed = |why: String| Refused::new("source_changed", why).at(&source_path);
-        let (source, before) = match self.standing(plan)? {
+        let migration = match self.standing(plan)? {
             // It was not when the lock was asked for.
             Standing::Copied => return Err(faster(Path::new(&plan.destination))),
-            Standing::AsPlanned(found) => *found,
+            Standing::AsPlanned(found) => {
+                Migration { plan, source: found.0, before: found.1, destination: PathBuf::from(&plan.destination) }
+            }
         };
-        // 1. to 9. are decided again, now that nobody else migrates this session.
-        deciding.look_again()?;
-        let mut decided = deciding.decide_one(&source)?;
-        if !is_planned(plan, &decided.plan) {
-            return Err(changed(plan.drift(&decided.plan)));
+        let decided = self.decide_again(&migration, deciding, held)?;
+        // 8.
+        let prepared = receipts::prepared(decided.prepared, held.attempt_id(), &migration.destination);
+        if !decided.is_prepared {
+            held.consent()?;
+            let path = self.receipt_path(plan, State::Prepared);
+            self.receipt(&path, &prepared).map_err(|why| why.refused(&path))?;
         }
-        if let Some(put_back) = &decided.plan.put_back {
+        // 11. to 14.
+        let survey = decided.survey.as_ref();
+        let manifest = self.artifacts(&migration, survey, held)?;
+        if !decided.plan.copied_already {
+            self.consent(held, &migration.source)?;
+            // 12.
+            let Migration { source, before, destination, .. } = &migration;
+            self.copy(&source.path, destination, before.size, &before.sha256, held).map_err(|why| why.refused(destination))?;
+        }
+        let copy = self.inspect(&migration, &manifest)?;
+        // 16.
+        self.consent(held, &migration.source)?;
+        self.source_is_unchanged(&migration, survey)?;
+        // 17., 18.
+        let after = copy.identity(self.ground.fs);
+        let after = after.map_err(|why| Refused::new("durability_failed", why.to_string()).at(&migration.destination))?;
+        let published = receipts::finished(&prepared, State::Published, after.clone(), &manifest);
+        let path = self.receipt_path(plan, State::Published);
+        match self.receipt(&path, &published) {
+            Ok(()) | Err(NotPublished::Taken) => {}
+            Err(other) => return Err(other.refused(&path)),
+        }
+        held.consent()?;
+        let committed = receipts::finished(&prepared, State::Committed, after.clone(), &manifest);
+        self.commit(&migration, &committed, &copy)?;
+        // From here on the migration stands, whatever becomes of its scaffolding.
+        self.store.keep();
+        // 19.
+        let pending = self.clear_staged(plan);
+        Ok(Ended::Copied(Box::new(self.proof(&migration, &after, &manifest, &committed)), pending))
+    }
+
+    /// Steps 1 to 9 once more, now that nobody else migrates this session: what is found must be what was planned. Artifacts that
+    /// an interrupted migration moved away are put back, and its receipts that cannot match moved aside.
+    fn decide_again(&self, migration: &Migration<'_>, deciding: &mut Deciding<'_>, held: &mut Held<'_>) -> Result<Decided, Refused> {
+        let (fs, plan) = (self.ground.fs, migration.plan);
+        deciding.look_again()?;
+        let decided = deciding.decide_one(&migration.source)?;
+        if !is_planned(plan, &decided.plan) {
+            return Err(migration.changed(plan.drift(&decided.plan)));
+        }
+        if let Some(put_back) = &plan.put_back {
             held.consent()?;
             let (from, to) = (Path::new(&put_back.from), Path::new(&put_back.to));
             fs.rename_new(from, to).map_err(|e| failed(&e))?;
             self.store.sync_parent(to)?;
         }
-        for staged in &decided.plan.set_aside {
+        for staged in plan.set_aside.iter().map(Path::new) {
             held.consent()?;
-            let path = Path::new(staged);
-            let meta = fs.lstat(path).map_err(|e| failed(&e))?;
-            self.store.set_aside(path, &meta)?;
+            let meta = fs.lstat(staged).map_err(|e| failed(&e))?;
+            self.store.set_aside(staged, &meta)?;
         }
-        if decided.plan.put_back.is_some() {
-            // The root has another change time now; nothing else may differ.
-            decided = deciding.decide_one(&source)?;
-            if decided.plan.artifacts != plan.artifacts || decided.plan.put_back.is_some() {
-                return Err(changed("the artifacts changed while they were put back".to_owned()));
-            }
+        if plan.put_back.is_none() {
+            return Ok(decided);
         }
-        let destination = PathBuf::from(&plan.destination);
-        let prepared = receipts::prepared(decided.prepared, held.attempt_id(), &destination);
-        let role = self.scope.protocol(layout::RECEIPTS);
-        let at = |state: State| role.join(state.file_name(&plan.operation));
-        // 8.
-        if !decided.is_prepared {
-            held.consent()?;
-            self.receipt(&at(State::Prepared), &prepared).map_err(|why| why.refused(&at(State::Prepared)))?;
+        // The root has another change time now; nothing else may differ.
+        let decided = deciding.decide_one(&migration.source)?;
+        if decided.plan.artifacts != plan.artifacts || decided.plan.put_back.is_some() {
+            return Err(migration.changed("the artifacts changed while they were put back".to_owned()));
         }
-        // 11. to 14.
-        let mut manifest = match &decided.survey {
-            Some(survey) => artifacts::manifest(fs, survey).map_err(|why| changed(format!("an artifact {why}")))?,
-            None => Vec::new(),
-        };
-        receipts::sort(&mut manifest);
-        if let Some(survey) = &decided.survey {
-            self.artifacts(survey, &manifest, &artifacts_of(&destination), held, &source)?;
+        Ok(decided)
+    }
+
+    /// Step 16: transcript and artifacts of the source are still what was planned.
+    fn source_is_unchanged(&self, migration: &Migration<'_>, survey: Option<&Survey>) -> Result<(), Refused> {
+        let Migration { plan, source, before, .. } = migration;
+        let fs = self.ground.fs;
+        let after = Candidate::read(fs, &source.path, Provenance::Legacy).and_then(|after| after.identity(fs));
+        if after.map_err(|why| migration.changed(format!("the transcript {why}")))? != *before {
+            return Err(migration.changed("the transcript changed while it was copied".to_owned()));
         }
-        if !decided.plan.copied_already {
-            self.consent(held, &source)?;
-            // 12.
-            self.copy(&source_path, &destination, before.size, &before.sha256, held).map_err(|why| why.refused(&destination))?;
-        }
-        let copy = self.inspect(&before, &source, &destination, &manifest)?;
-        // 16.
-        self.consent(held, &source)?;
-        let after = Candidate::read(fs, &source_path, Provenance::Legacy)
-            .and_then(|after| after.identity(fs))
-            .map_err(|why| changed(format!("the transcript {why}")))?;
-        if after != before {
-            return Err(changed("the transcript changed while it was copied".to_owned()));
-        }
-        let tree_now = match &decided.survey {
+        let tree_now = match survey {
             Some(survey) => {
                 let survey = artifacts::survey(fs, &survey.root).map_err(|fault| Refused::new(fault.code(), fault.to_string()))?;
                 let tree = survey.map(|survey| artifacts::snapshot(fs, &survey)).transpose();
-                tree.map_err(|why| changed(format!("an artifact {why}")))?.map(|tree| tree_hash(&tree))
+                tree.map_err(|why| migration.changed(format!("an artifact {why}")))?.map(|tree| tree_hash(&tree))
             }
             None if fs.present(&source.artifacts()).map_err(|e| failed(&e))? => Some(String::new()),
             None => None,
         };
         if tree_now.as_ref() != plan.artifacts.as_ref().map(|artifacts| &artifacts.tree) {
-            return Err(changed("the artifacts changed while they were copied".to_owned()));
+            return Err(migration.changed("the artifacts changed while they were copied".to_owned()));
         }
-        // 17., 18.
-        let copy_identity = copy.identity(fs).map_err(|why| Refused::new("durability_failed", why.to_string()).at(&destination))?;
-        let published = receipts::finished(&prepared, State::Published, copy_identity.clone(), &manifest);
-        match self.receipt(&at(State::Published), &published) {
-            Ok(_) | Err(NotPublished::Taken) => {}
-            Err(other) => return Err(other.refused(&at(State::Published))),
-        }
-        held.consent()?;
-        let committed = receipts::finished(&prepared, State::Committed, copy_identity.clone(), &manifest);
-        let committed_at = at(State::Committed);
-        self.receipt(&committed_at, &committed).map_err(|why| match why {
-            NotPublished::Taken => Refused::new("durability_failed", "a receipt of this operation appeared meanwhile").at(&committed_at),
+        Ok(())
+    }
+
+    /// Step 18: publishes the committed receipt, which must match what stands.
+    fn commit(&self, migration: &Migration<'_>, committed: &Receipt, copy: &Candidate) -> Result<(), Refused> {
+        let path = self.receipt_path(migration.plan, State::Committed);
+        let broken = |why: String| Refused::new("durability_failed", why).at(&path);
+        self.receipt(&path, committed).map_err(|why| match why {
+            NotPublished::Taken => broken("a receipt of this operation appeared meanwhile".to_owned()),
             NotPublished::Failed(refused) => refused,
         })?;
-        candidates::matches(fs, &self.scope.digest(), &committed_at, &source, &copy).map_err(|clause| {
-            Refused::new("durability_failed", format!("the receipt does not match: {}", clause.text())).at(&committed_at)
-        })?;
-        // From here on the migration stands, whatever becomes of its scaffolding.
-        self.store.keep();
-        // 19.
-        let mut pending = Vec::new();
-        for state in [State::Prepared, State::ArtifactDetached, State::Published] {
-            let path = at(state);
-            match fs.lstat(&path) {
-                Err(error) if error.errno == Errno::NOENT => {}
-                Err(_) => pending.push(text(&path)),
-                Ok(meta) => {
-                    if self.store.set_aside(&path, &meta).is_err() {
-                        pending.push(text(&path));
-                    }
-                }
-            }
-        }
-        let proof = Proof {
+        candidates::matches(self.ground.fs, &self.scope.digest(), &path, &migration.source, copy)
+            .map_err(|clause| broken(format!("the receipt does not match: {}", clause.text())))
+    }
+
+    /// Step 19: the staged receipts have done their work; those that cannot be moved aside.
+    fn clear_staged(&self, plan: &SessionPlan) -> Vec<String> {
+        let staged = [State::Prepared, State::ArtifactDetached, State::Published].map(|state| self.receipt_path(plan, state));
+        let stays = |path: &PathBuf| match self.ground.fs.lstat(path) {
+            Err(error) => error.errno != Errno::NOENT,
+            Ok(meta) => self.store.set_aside(path, &meta).is_err(),
+        };
+        staged.iter().filter(|path| stays(path)).map(text).collect()
+    }
+
+    fn proof(&self, migration: &Migration<'_>, after: &TranscriptIdentity, manifest: &[ManifestEntry], committed: &Receipt) -> Proof {
+        let Migration { plan, before, .. } = migration;
+        Proof {
             schema: proof::SCHEMA.to_owned(),
             tool: env!("CARGO_PKG_VERSION").to_owned(),
             session_id: plan.session_id.clone(),
             workspace: self.scope.identity.canonical_path.clone(),
             scope: self.scope.digest(),
             operation: plan.operation.clone(),
-            source: proof::Source { before: (&before).into(), after: (&after).into() },
-            destination: (&copy_identity).into(),
-            bytes_equal: copy_identity.sha256 == before.sha256 && copy_identity.size == before.size,
+            // Step 16 found that it is the same before and after.
+            source: proof::Source { before: before.into(), after: before.into() },
+            destination: after.into(),
+            bytes_equal: after.sha256 == before.sha256 && after.size == before.size,
             artifacts: manifest.iter().map(Into::into).collect(),
-            receipt: proof::Receipt { path: text(&committed_at), sha256: hex(&Sha256::digest(committed.encode())) },
+            receipt: proof::Receipt {
+                path: text(self.receipt_path(plan, State::Committed)),
+                sha256: hex(&Sha256::digest(committed.encode())),
+            },
             left_out: Vec::new(),
-        };
-        Ok(Ended::Copied(Box::new(proof), pending))
+        }
     }
 
     /// Lock and source are as they were.
@@ -437,19 +471,20 @@ impl<'g> Writer<'g> {
         }
     }
 
+    fn receipt_path(&self, plan: &SessionPlan, state: State) -> PathBuf {
+        self.scope.protocol(layout::RECEIPTS).join(state.file_name(&plan.operation))
+    }
     fn receipt(&self, path: &Path, receipt: &Receipt) -> Result<(), NotPublished> {
         self.store.publish_bytes(path, &receipt.encode()).map(|_| ())
     }
 
-    /// Steps 11 and 13: every directory and file of the manifest, in its order. What is there already was found equal.
-    fn artifacts(
-        &self,
-        survey: &Survey,
-        manifest: &[ManifestEntry],
-        root: &Path,
-        held: &mut Held<'_>,
-        source: &Candidate,
-    ) -> Result<(), Refused> {
+    /// Steps 11 and 13: every directory and file of the manifest, in its order; the manifest. What is there already was found equal.
+    fn artifacts(&self, migration: &Migration<'_>, survey: Option<&Survey>, held: &mut Held<'_>) -> Result<Vec<ManifestEntry>, Refused> {
+        let Some(survey) = survey else { return Ok(Vec::new()) };
+        let (source, root) = (&migration.source, artifacts_of(&migration.destination));
+        let manifest = artifacts::manifest(self.ground.fs, survey);
+        let mut manifest = manifest.map_err(|why| migration.changed(format!("an artifact {why}")))?;
+        receipts::sort(&mut manifest);
         let fs = self.ground.fs;
         let below = |root: &Path, entry: &ManifestEntry| match &*entry.path().to_string() {
             "" => root.to_owned(),
@@ -458,7 +493,7 @@ impl<'g> Writer<'g> {
         let mut directories = Vec::new();
         // The collation may put a file before the directory that it lies in (`a-b` before `a/b`): directories come first.
         for entry in manifest.iter().filter(|entry| matches!(entry, ManifestEntry::Directory { .. })) {
-            directories.push(below(root, entry));
+            directories.push(below(&root, entry));
         }
         directories.sort();
         for (at, directory) in directories.iter().enumerate() {
@@ -472,7 +507,7 @@ impl<'g> Writer<'g> {
                 self.consent(held, source)?;
             }
             let ManifestEntry::File { size, sha256, .. } = entry else { continue };
-            let (from, to) = (below(&survey.root, entry), below(root, entry));
+            let (from, to) = (below(&survey.root, entry), below(&root, entry));
             match self.copy(&from, &to, *size, sha256, held) {
                 Ok(()) | Err(NotPublished::Taken) => {}
                 Err(NotPublished::Failed(refused)) => return Err(refused),
@@ -489,7 +524,8 @@ impl<'g> Writer<'g> {
         for directory in directories.iter().rev() {
             fs.sync_dir(directory).map_err(|e| failed(&e))?;
         }
-        self.store.sync_parent(root)
+        self.store.sync_parent(&root)?;
+        Ok(manifest)
     }
 
     /// Copies one file, streaming; it gets its name only when all bytes are those that were planned.
@@ -524,13 +560,8 @@ impl<'g> Writer<'g> {
     }
 
     /// Step 14: the copy is the session, and its artifact tree is the manifest.
-    fn inspect(
-        &self,
-        before: &TranscriptIdentity,
-        source: &Candidate,
-        destination: &Path,
-        manifest: &[ManifestEntry],
-    ) -> Result<Candidate, Refused> {
+    fn inspect(&self, migration: &Migration<'_>, manifest: &[ManifestEntry]) -> Result<Candidate, Refused> {
+        let Migration { source, before, destination, .. } = migration;
         let fs = self.ground.fs;
         let wrong = |why: String| Refused::new("durability_failed", why).at(destination);
         let copy = Candidate::read(fs, destination, Provenance::V2).map_err(|why| wrong(format!("the copy {why}")))?;

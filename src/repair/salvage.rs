@@ -67,9 +67,12 @@ pub struct Left {
 /// Why nothing can be salvaged.
 #[derive(Debug, thiserror::Error)]
 pub enum Unmendable {
-    /// Reading or writing failed.
+    /// The source cannot be read.
     #[error("{0}")]
-    Io(#[from] io::Error),
+    Read(io::Error),
+    /// The copy cannot be written.
+    #[error("{0}")]
+    Write(io::Error),
     /// Two bytes a character: ranges of it are no ranges of the copy.
     #[error("this file is UTF-16; convert it to UTF-8 first (iconv -f UTF-16 -t UTF-8)")]
     Utf16,
@@ -83,14 +86,14 @@ pub fn mend(input: impl Read, write: &mut dyn FnMut(&[u8]) -> io::Result<()>) ->
     let mut lines = Lines::new(input);
     let mut mending = Mending { write, mended: Mended::default(), tape: Tape::default(), held: Vec::new(), cover: None, at: 0 };
     let mut any = false;
-    while let Some(event) = lines.next()? {
+    while let Some(event) = lines.next().map_err(Unmendable::Read)? {
         match event {
             Event::Line(line) => {
                 if !any {
                     any = true;
                     mending.mark(line.offset);
                 }
-                mending.line(&line)?;
+                mending.line(&line).map_err(Unmendable::Write)?;
             }
             Event::Value(found) => mending.value(&found),
             Event::Skipped { .. } | Event::Lost { .. } => {}
@@ -99,7 +102,7 @@ pub fn mend(input: impl Read, write: &mut dyn FnMut(&[u8]) -> io::Result<()>) ->
             return Err(Unmendable::Utf16);
         }
     }
-    mending.flush()?;
+    mending.flush().map_err(Unmendable::Write)?;
     Ok(mending.mended)
 }
 

@@ -334,6 +334,24 @@ fn the_folder_of_new_files_is_made_and_only_its_last_part() {
 }
 
 #[test]
+fn a_salvage_that_is_refused_leaves_no_file_and_no_folder() {
+    let tree = legacy_tree(1);
+    let torn = [std::fs::read(source(&tree, "s0")).unwrap(), b"{\"type\":\"mess".to_vec()].concat();
+    std::fs::write(tree.root.join("torn.jsonl"), torn).unwrap();
+    std::fs::write(tree.root.join("utf16.jsonl"), b"\xff\xfe{\0}\0\n\0").unwrap();
+    let refused = gjc_fsck(&tree, &["--salvage", "utf16.jsonl", "-o", "mended"]);
+    assert!(said(&refused).contains("this file is UTF-16"), "{}", said(&refused));
+    assert!(!tree.root.join("mended").exists());
+    // The name of its proof is taken.
+    std::fs::create_dir(tree.root.join("mended")).unwrap();
+    std::fs::write(tree.root.join("mended/torn.jsonl.salvage.json"), "mine").unwrap();
+    let refused = gjc_fsck(&tree, &["--salvage", "torn.jsonl", "-o", "mended"]);
+    assert_eq!(code(&refused), 8, "{}", said(&refused));
+    let left: Vec<_> = std::fs::read_dir(tree.root.join("mended")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["torn.jsonl.salvage.json"]);
+}
+
+#[test]
 fn nothing_is_written_into_the_agent_directory_but_by_the_migration() {
     let tree = legacy_tree(1);
     std::fs::create_dir(tree.root.join("agent/blobs")).unwrap();
