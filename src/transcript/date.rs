@@ -351,9 +351,11 @@ impl Zone {
     fn expects(&self, number: i64) -> bool {
         self.hour.is_some() && self.minute.is_none() && number < 60
     }
-    fn milliseconds(&self) -> i64 {
-        let minutes = self.hour.unwrap_or(0) * 60 + self.minute.unwrap_or(0);
-        self.sign.unwrap_or(0) * minutes * 60_000
+    /// The runtime counts the seconds in 32 bits, without a look at what does not fit; no time when the sign bit is set.
+    fn milliseconds(&self) -> Option<i64> {
+        let seconds = self.hour.unwrap_or(0).wrapping_mul(3600).wrapping_add(self.minute.unwrap_or(0).wrapping_mul(60));
+        let seconds = i32::try_from(seconds as u32).ok()?;
+        Some(self.sign.unwrap_or(0) * i64::from(seconds) * 1000)
     }
 }
 
@@ -375,8 +377,8 @@ struct Reader<'t> {
 
 impl Reader<'_> {
     fn result(&self) -> Option<f64> {
-        let (days, time) = (self.day.days()?, self.time.milliseconds()?);
-        Some(days as f64 * 86_400_000.0 + time as f64 - self.zone.milliseconds() as f64)
+        let (days, time, zone) = (self.day.days()?, self.time.milliseconds()?, self.zone.milliseconds()?);
+        Some(days as f64 * 86_400_000.0 + time as f64 - zone as f64)
     }
 
     /// `[+-yy]yyyy[-MM[-DD]][THH:mm[:ss[.s…]][Z|±HH:mm|±HHmm]]`
@@ -620,6 +622,13 @@ mod tests {
         for none in ["", "soon", "2026-03-01 x", "1 Mar 2026 10:00 13 14 15 16", "(", "Mar"] {
             assert_eq!(at(none), None, "{none}");
         }
+    }
+
+    #[test]
+    fn the_seconds_of_a_zone_are_counted_in_32_bits() {
+        assert_eq!(at("1 Mar 2026 10:00 +596523:00"), Some(-375_123_600_000));
+        assert_eq!(at("1 Mar 2026 10:00 +596524:00"), None);
+        assert_eq!(at("1 Mar 2026 10:00 +1193047:00"), Some(1_772_357_296_000));
     }
 
     #[test]
