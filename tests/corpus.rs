@@ -7,12 +7,13 @@
 mod skipped;
 
 use gjc_fsck::check;
-use gjc_fsck::corpus::case::Case;
+use gjc_fsck::corpus::case::{Case, Input};
 use gjc_fsck::corpus::expected::Expectations;
 use gjc_fsck::corpus::folder::{self, Folder};
-use gjc_fsck::corpus::observe::Memo;
+use gjc_fsck::corpus::observe::{self, Memo};
 use gjc_fsck::corpus::run::{Failure, Observations, compare, is_canary, observations};
-use gjc_fsck::corpus::{coverage, lint, run};
+use gjc_fsck::corpus::{coverage, lint, run, side_by_side};
+use gjc_fsck::finding::{Code, Release, Role};
 use gjc_fsck::json::{Value, View};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -46,7 +47,7 @@ static CORPUS: LazyLock<Vec<Seen>> = LazyLock::new(|| {
         let observations = observations(&case, folder, &memo).unwrap_or_else(|error| panic!("{}: {error}", folder.name));
         Seen { folder: folder.clone(), case, observations }
     };
-    gjc_fsck::corpus::side_by_side::map(&corpus.cases, seen)
+    side_by_side::map(&corpus.cases, seen)
 });
 
 /// The cases that are right.
@@ -79,28 +80,64 @@ fn a_case_that_is_wrong_on_purpose_is_rejected_for_that() {
     }
 }
 
-/// Whatever is silenced, somebody notices: of every code that any case gives, the findings are taken away, and a case fails.
-/// To take them from the answer is the same as to push none: a case names all its findings, so what is missing in the answer is
-/// missing in the comparison, whatever else a check that pushes nothing would let through (a token that the code explained).
+/// Whatever check falls silent, somebody notices. Every code is switched off where findings enter, its own case is run so, and the
+/// case fails for it: because the finding is missing, or because of what the silence leaves unexplained.
 #[test]
-fn with_any_one_code_switched_off_a_case_fails() {
-    let mut guarded: BTreeMap<&str, u64> = BTreeMap::new();
-    for seen in cases() {
-        for code in seen.codes() {
-            let mut without = seen.observations.clone();
-            for (.., observed) in &mut without {
-                observed.answer.findings.retain(|finding| finding.code != code);
-            }
-            let notices = !compare(&seen.case, &seen.folder, &without).unwrap().is_empty();
-            *guarded.entry(code).or_default() += u64::from(notices);
-        }
-    }
-    let unguarded: Vec<&str> = check::codes()
-        .filter(|code| coverage::is_wanted(code))
-        .map(|code| code.name)
-        .filter(|code| guarded.get(code).is_none_or(|n| *n == 0))
+fn with_any_one_code_switched_off_its_case_fails() {
+    let guarded: Vec<(&'static Code, &Seen)> = check::codes()
+        .filter_map(|code| cases().find(|seen| seen.case.code.as_deref() == Some(code.name)).map(|seen| (code, seen)))
         .collect();
-    assert_eq!(unguarded, WAITING, "codes whose silence nobody would notice");
+    let unnoticed: Vec<&str> = side_by_side::map(&guarded, |(code, seen)| {
+        let release = releases_with(&seen.case.trigger, code).last().unwrap_or_else(|| panic!("{}: its case never has it", code.name));
+        (!without(seen, code, release).iter().any(|failure| failure.message.starts_with(&format!("missing {}", code.name))))
+            .then_some(code.name)
+    })
+    .into_iter()
+    .flatten()
+    .collect();
+    assert!(unnoticed.is_empty(), "codes whose silence nobody would notice: {unnoticed:?}");
+    let named: BTreeSet<&str> = guarded.iter().map(|(code, _)| code.name).collect();
+    // Verdict tokens that no finding of any case is: nothing pushes them. `tests/registry/tokens.tsv` says of each where it shows.
+    let pushed: BTreeSet<&str> = cases().flat_map(Seen::codes).collect();
+    let is_silent = |code: &&Code| code.role == Role::VerdictToken && !pushed.contains(code.name);
+    let unguarded = check::codes().filter(|code| !named.contains(code.name) && !is_silent(code)).map(|code| code.name);
+    assert_eq!(unguarded.collect::<Vec<_>>(), coverage::UNSHOWN.map(|(code, _)| code), "codes without a case");
+}
+
+/// The releases whose answers name the code, oldest first.
+fn releases_with<'a>(input: &'a Input, code: &'a Code) -> impl DoubleEndedIterator<Item = Release> + 'a {
+    Release::ALL.into_iter().filter(|release| {
+        run::answer_for(input, *release).is_some_and(|answer| answer.findings.iter().any(|finding| finding.code == code.name))
+    })
+}
+
+/// What a case says of its trigger when a code is switched off.
+fn without(seen: &Seen, code: &'static Code, release: Release) -> Vec<Failure> {
+    let ready = observe::ready(&seen.case.trigger, &seen.folder).unwrap();
+    let observed = ready.observe_without(code, release).unwrap_or_else(|error| panic!("{}: {error}", seen.folder.name));
+    compare(&seen.case, &seen.folder, &vec![("trigger", release, observed)]).unwrap()
+}
+
+fn named(name: &str) -> &'static Seen {
+    cases().find(|seen| seen.folder.name == name).unwrap_or_else(|| panic!("{name} is no case"))
+}
+
+/// The switch is no filter of finished answers: a verdict that nothing explains any more becomes a finding.
+#[test]
+fn a_code_that_is_switched_off_explains_nothing() {
+    let code = check::code("truncated_last_line").unwrap();
+    let failures = without(named("v5/truncated_last_line"), code, Release::default());
+    let messages: Vec<&str> = failures.iter().map(|failure| failure.message.as_str()).collect();
+    assert_eq!(messages, ["missing truncated_last_line at line 4, entry aaaaaaa3", "unexpected malformed"]);
+}
+
+/// Switching off a code that a case has not changes nothing of it.
+#[test]
+fn a_code_that_a_case_has_not_can_be_switched_off() {
+    for name in ["v5/truncated_last_line", "agent/binding/binding_conflict", "agent/operational/baseline_entry_stale"] {
+        let failures = without(named(name), check::code("utf8_bom").unwrap(), Release::default());
+        assert!(failures.is_empty(), "{name}: {}", said(&failures));
+    }
 }
 
 /// Codes that no case shows yet.
@@ -135,7 +172,7 @@ fn the_cases_of_the_field_say_what_its_table_says() {
     for (file, mut rows) in expected {
         let name = format!("field/cases/{file}");
         let seen = cases().find(|seen| seen.folder.name == name).unwrap_or_else(|| panic!("{name} is no case"));
-        let newest = gjc_fsck::finding::Release::default();
+        let newest = Release::default();
         let answer = run::answer_for(&seen.case.trigger, newest).unwrap();
         let line = |line: Option<u64>| line.map_or_else(|| "-".to_owned(), |line| line.to_string());
         let mut said: Vec<(String, String)> = answer.findings.iter().map(|f| (f.code.clone(), line(f.line))).collect();
@@ -393,7 +430,6 @@ mod adapters {
     use super::*;
     use gjc_fsck::corpus::adapter::{self, Adapter};
     use gjc_fsck::corpus::run::Outcome;
-    use gjc_fsck::finding::Release;
     use gjc_fsck::json::stringify;
     use gjc_fsck::transcript::answer;
     use std::process::Command;

@@ -833,3 +833,26 @@ pub fn list_all_telling(world: &World<'_>, unread: &mut dyn FnMut(Error)) -> (Ve
         .collect();
     (listings, invalid)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::predict;
+    use crate::finding::Release;
+    use crate::fsys::Memory;
+    use crate::fsys::host::Nowhere;
+
+    /// Resolving looks at the root, too: it must be another one when it is listed.
+    #[test]
+    fn a_sessions_root_that_is_replaced_behind_resolving_is_unsafe() {
+        let fs = Memory::new();
+        fs.directory("/ws");
+        fs.directory("/a/sessions");
+        let world = World::of_agent(&fs, &Nowhere, Release::default(), 1000, "/a");
+        let scope = predict::resolve(&world, Path::new("/ws")).unwrap();
+        assert!(list(&world, &scope).is_ok());
+        fs.remove("/a/sessions");
+        fs.file("/a/sessions", b"");
+        assert_eq!(list(&world, &scope).map(|_| ()).unwrap_err().code(), "unsafe_root");
+    }
+}

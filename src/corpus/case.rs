@@ -83,6 +83,10 @@ pub struct Answer {
     /// The gauges, where they matter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gauges: Option<Vec<Reading>>,
+    /// What gjc's operations on the workspace `/ws` and its sessions answer, where it matters and the input is a tree: `resolve`,
+    /// `list`, `prepare`, `reconcile`, `inspect` (before a collection), `open s1`, `delete s1`, `session.list s1`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operations: Option<BTreeMap<String, String>>,
     /// File beside `case.json` with the version-5 form of the transcript (as `migrate --json` prints it), where it matters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub migrated: Option<String>,

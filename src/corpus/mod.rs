@@ -15,6 +15,7 @@ pub mod folder;
 pub mod lint;
 pub mod manifest;
 pub mod observe;
+pub mod operations;
 pub mod placeholder;
 pub mod protocol;
 pub mod recipe;

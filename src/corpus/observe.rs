@@ -2,11 +2,13 @@
 
 use super::case::{Answer, Expected, Input, Reading};
 use super::folder::Folder;
+use super::operations::{self, Operations};
 use super::placeholder::{Scribe, spelled, workspaces};
-use super::recipe::{Host, Mistake, Recipe, Settings};
+use super::recipe::{AGENT, Host, Mistake, Recipe, Settings};
 use crate::agent::legacy::Surroundings;
+use crate::agent::world::World;
 use crate::check::run::{self, Run, Target};
-use crate::finding::{Release, Severity};
+use crate::finding::{Code, Mute, Release, Severity};
 use crate::fsys::Memory;
 use crate::report::gate::Told;
 use crate::report::{self, Audit, config};
@@ -51,26 +53,35 @@ pub struct Observed {
 pub enum Ready<'i> {
     /// A transcript, by its name.
     File(String, Vec<u8>),
-    /// A tree, its text, and the workspaces whose scopes it names.
-    Tree(&'i Recipe, String, Vec<String>),
+    /// A tree, its text, and what of it is asked.
+    Tree(&'i Recipe, String, Asked),
+}
+
+/// What is asked of a tree besides its findings and verdicts.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    /// The workspaces whose scopes it names: paths are spelled by them.
+    workspaces: Vec<String>,
+    /// What gjc's operations answer. They take a tree of their own.
+    operations: bool,
 }
 
 /// What trees gave that were looked at in this run. Many near misses are one tree, and some trees are large.
 #[derive(Default)]
 pub struct Memo {
-    seen: Mutex<BTreeMap<(String, Release), Arc<Look>>>,
+    seen: Mutex<BTreeMap<(String, bool, Release), Arc<Look>>>,
 }
 
 /// One tree under one release: looked at once, whoever asks first.
 type Look = OnceLock<Result<Observed, String>>;
 
 impl Memo {
-    fn tree(&self, recipe: &Recipe, text: &str, workspaces: &[String], release: Release) -> Result<Observed, Failure> {
+    fn tree(&self, recipe: &Recipe, text: &str, asked: &Asked, release: Release) -> Result<Observed, Failure> {
         let place = {
             let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(seen.entry((text.to_owned(), release)).or_default())
+            Arc::clone(seen.entry((text.to_owned(), asked.operations, release)).or_default())
         };
-        let observed = place.get_or_init(|| of_tree(recipe, workspaces, release).map_err(|error| error.to_string()));
+        let observed = place.get_or_init(|| of_tree(recipe, asked, release, Mute::default()).map_err(|error| error.to_string()));
         observed.clone().map_err(Failure::Known)
     }
 }
@@ -92,8 +103,9 @@ pub fn ready<'i>(input: &'i Input, folder: &Folder) -> Result<Ready<'i>, Failure
         }
         (None, Some(recipe)) => {
             let text = serde_json::to_string(recipe).unwrap_or_default();
-            let workspaces = workspaces(&text);
-            Ok(Ready::Tree(recipe, text, workspaces))
+            let operations = input.answers.iter().any(|answer| answer.operations.is_some());
+            let asked = Asked { workspaces: workspaces(&text), operations };
+            Ok(Ready::Tree(recipe, text, asked))
         }
         _ => Err(Failure::Shape),
     }
@@ -106,19 +118,31 @@ impl Ready<'_> {
     /// The recipe is wrong.
     pub fn observe(&self, release: Release, memo: &Memo) -> Result<Observed, Failure> {
         match self {
-            Ready::File(name, bytes) => Ok(of_file(name, bytes, release)),
-            Ready::Tree(recipe, text, workspaces) => memo.tree(recipe, text, workspaces, release),
+            Ready::File(name, bytes) => Ok(of_file(name, bytes, release, Mute::default())),
+            Ready::Tree(recipe, text, asked) => memo.tree(recipe, text, asked, release),
+        }
+    }
+    /// The same with a code switched off: for the test that the cases guard every code.
+    ///
+    /// # Errors
+    /// The recipe is wrong.
+    #[doc(hidden)]
+    pub fn observe_without(&self, code: &'static Code, release: Release) -> Result<Observed, Failure> {
+        let mute = Mute(Some(code));
+        match self {
+            Ready::File(name, bytes) => Ok(of_file(name, bytes, release, mute)),
+            Ready::Tree(recipe, _, asked) => of_tree(recipe, asked, release, mute),
         }
     }
 }
 
 /// What a transcript of this name gives.
-pub fn of_file(name: &str, bytes: &[u8], release: Release) -> Observed {
+pub(super) fn of_file(name: &str, bytes: &[u8], release: Release, mute: Mute) -> Observed {
     let fs = Memory::new();
     fs.file(Path::new("/").join(name), bytes);
-    let options = options(&Settings::default(), 0, release);
+    let options = run::Options { mute, ..options(&Settings::default(), 0, release) };
     let run = run::run_on(&Host::default(), vec![Target::Path(name.into())], &options, &fs, &|_| {});
-    let mut observed = in_words(run, report_settings(release), &|_| None);
+    let mut observed = in_words(run, report_settings(release, mute), &|_| None);
     // Memory does not fail.
     observed.migrated = answer::migrated(bytes, release, &mut Numbered::default()).ok();
     observed.context = contexts(bytes, release, &[LeafName::Last], &mut Numbered::default()).ok().and_then(|mut all| all.pop());
@@ -128,10 +152,10 @@ pub fn of_file(name: &str, bytes: &[u8], release: Release) -> Observed {
 /// How the one transcript of an input that is a file is called among the verdicts.
 pub const LONE: &str = "file";
 
-fn of_tree(recipe: &Recipe, workspaces: &[String], release: Release) -> Result<Observed, Failure> {
+fn of_tree(recipe: &Recipe, asked: &Asked, release: Release, mute: Mute) -> Result<Observed, Failure> {
     let fs = recipe.make()?;
     let target = recipe.target(&fs)?;
-    let options = options(&recipe.settings, recipe.settings.later.unwrap_or(0), release);
+    let options = run::Options { mute, ..options(&recipe.settings, recipe.settings.later.unwrap_or(0), release) };
     let host = recipe.host.clone().unwrap_or_default();
     let failed = Mutex::new(None);
     let run = if recipe.during.is_empty() {
@@ -143,7 +167,7 @@ fn of_tree(recipe: &Recipe, workspaces: &[String], release: Release) -> Result<O
     if let Some(mistake) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
         return Err(mistake.into());
     }
-    let mut settings = report_settings(release);
+    let mut settings = report_settings(release, mute);
     if let Some(text) = &recipe.settings.config {
         let text = Scribe { fs: &fs, root: "", count: None }.bytes(text)?;
         let config = config::parse(config::NAME, &String::from_utf8_lossy(&text), config::Kind::Settings);
@@ -151,7 +175,29 @@ fn of_tree(recipe: &Recipe, workspaces: &[String], release: Release) -> Result<O
         settings.overrides = config.severity;
         settings.told = Told { config: Some(config::NAME.to_owned()), remarks: config.remarks, skips: config.skips, ..Told::default() };
     }
-    Ok(in_words(run, settings, &|path| Some(spelled(path, workspaces))))
+    let mut observed = in_words(run, settings, &|path| Some(spelled(path, &asked.workspaces)));
+    if asked.operations {
+        observed.answer.operations = Some(operations_of(recipe, &options, &host)?);
+    }
+    Ok(observed)
+}
+
+/// What gjc's operations answer, on a tree that no check has looked at: events happen to them anew.
+fn operations_of(recipe: &Recipe, options: &run::Options, host: &Host) -> Result<Operations, Failure> {
+    let fs = recipe.make()?;
+    let failed = Mutex::new(None);
+    let told = {
+        let playing = recipe.playing(&fs, &failed)?;
+        let uid = options.as_uid.unwrap_or(options.uid);
+        operations::of(&World {
+            now_ms: u64::try_from(options.now_ns / 1_000_000).unwrap_or_default(),
+            around: options.around.clone(),
+            context_budget: options.budget,
+            is_copy: options.assume_root.is_some(),
+            ..World::of_agent(&playing, host, options.release, uid, AGENT)
+        })
+    };
+    failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(told), |mistake| Err(mistake.into()))
 }
 
 fn options(settings: &Settings, later: i64, release: Release) -> run::Options {
@@ -174,8 +220,8 @@ fn options(settings: &Settings, later: i64, release: Release) -> run::Options {
     options
 }
 
-fn report_settings(release: Release) -> report::Settings {
-    report::Settings { release, ..report::Settings::default() }
+fn report_settings(release: Release, mute: Mute) -> report::Settings {
+    report::Settings { release, mute, ..report::Settings::default() }
 }
 
 /// A report in the words of the case format. `path` spells a path, or says that paths are left out.
@@ -221,7 +267,7 @@ fn in_words(run: Run, settings: report::Settings, path: &dyn Fn(&str) -> Option<
     let mut gauges: Vec<Reading> = gauges.collect();
     gauges.sort();
     let severities = report.findings.iter().map(|finding| finding.severity).collect();
-    let answer = Answer { releases: vec![release], findings, verdicts, gauges: Some(gauges), migrated: None, context: None };
+    let answer = Answer { releases: vec![release], findings, verdicts, gauges: Some(gauges), ..Answer::default() };
     Observed { answer, severities, migrated: None, context: None }
 }
 

@@ -12,12 +12,14 @@
 //! | `{{ino:PATH}}`, `{{dev:…}}`, `{{size:…}}`, `{{mtime:…}}`, `{{ctime:…}}` | facts of an object that is already there, in decimal |
 //! | `{{inox:PATH}}` | the inode in hex, as names of receipts have it |
 //! | `{{sha256:PATH}}` | SHA-256 of a file that is already there, in hex |
+//! | `{{operation:PATH}}` | what gjc calls the migration or deletion of a transcript that is already there: the name of its lock and records |
 //! | `{{i}}`, `{{i-1}}`, `{{i:x}}` | the turn of a repetition, the one before, and the turn in hex |
 //! | `{{byte:ff}}` | one byte |
 
 use super::clean;
 use super::recipe::{AGENT, Mistake, WORKSPACE};
 use crate::agent::binding::canonical_text;
+use crate::agent::candidates::{Candidate, Provenance};
 use crate::agent::identity::{Identity, Platform};
 use crate::agent::legacy;
 use crate::fsys::{Fs, Memory, hash_file};
@@ -66,6 +68,11 @@ impl Scribe<'_> {
         Ok(PathBuf::from(OsString::from_vec(path)))
     }
 
+    fn operation(self, transcript: &Path) -> Option<String> {
+        let candidate = Candidate::read(self.fs, transcript, Provenance::Legacy).ok()?;
+        Some(candidate.identity(self.fs).ok()?.operation())
+    }
+
     fn value(self, word: &str) -> Option<Vec<u8>> {
         let (kind, subject) = word.split_once(':').unwrap_or((word, ""));
         let there = format!("{}{subject}", self.root);
@@ -92,6 +99,7 @@ impl Scribe<'_> {
             ("mtime", _) => fact(|meta| meta.mtime_ns)?,
             ("ctime", _) => fact(|meta| meta.ctime_ns)?,
             ("sha256", _) => data_encoding::HEXLOWER.encode(&hash_file(self.fs, Path::new(&there)).ok()?.0),
+            ("operation", _) => self.operation(Path::new(&there))?,
             _ => return None,
         };
         Some(text.into_bytes())

@@ -9,6 +9,7 @@ use super::side_by_side;
 use crate::finding::Release;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// One thing in which a case and an implementation disagree.
@@ -126,6 +127,15 @@ pub fn compare(case: &Case, folder: &Folder, observations: &Observations) -> Res
             }
             for gauge in got.iter().filter(|gauge| !gauges.contains(gauge)) {
                 fail(format!("{}: the gauge {} is {} of {}, which is not expected", gauge.path, gauge.name, gauge.used, gauge.limit));
+            }
+        }
+        if let Some(operations) = &answer.operations {
+            let none = BTreeMap::new();
+            let got = observed.answer.operations.as_ref().unwrap_or(&none);
+            let asked: BTreeSet<&String> = operations.keys().chain(got.keys()).collect();
+            let word = |of: &BTreeMap<String, String>, name: &String| of.get(name).map_or("nothing", String::as_str).to_owned();
+            for name in asked.into_iter().filter(|name| operations.get(*name) != got.get(*name)) {
+                fail(format!("{name}: gjc answers {}, expected {}", word(got, name), word(operations, name)));
             }
         }
         for (what, file, got) in [("migrated form", &answer.migrated, &observed.migrated), ("context", &answer.context, &observed.context)]

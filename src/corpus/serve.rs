@@ -4,7 +4,7 @@ use super::adapter::listed;
 use super::folder;
 use super::observe::{self, LONE};
 use super::protocol::{Operation, PROTOCOL, quoted};
-use crate::finding::Release;
+use crate::finding::{Mute, Release};
 use crate::json::{Value, View};
 use crate::transcript::answer;
 use std::io::{self, BufRead, Write};
@@ -71,7 +71,7 @@ fn reply(op: &str, text: &dyn Fn(&str) -> Option<String>) -> Result<String, Stri
         return answer::replay(&bytes[..], release).map(|text| lossless(&text)).map_err(|error| error.to_string());
     }
     let name = Path::new(&path).file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let observed = observe::of_file(&name, &bytes, release);
+    let observed = observe::of_file(&name, &bytes, release, Mute::default());
     Ok(match operation {
         Operation::Migrate => lossless(&observed.migrated.unwrap_or_default()),
         Operation::Context => lossless(&observed.context.unwrap_or_default()),

@@ -305,6 +305,20 @@ fn kept<T: Eq + Hash + ?Sized>(values: &mut HashSet<Arc<T>>, value: Arc<T>) -> A
     value
 }
 
+/// A code that is switched off, for the test that somebody would notice if a check stopped reporting it. No command can ask for
+/// it. It stands where findings enter, before anything is concluded from them, so that silence has the consequences that a check
+/// without this code would have (a verdict token that nothing explains any more, say).
+#[doc(hidden)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Mute(pub Option<&'static Code>);
+
+impl Mute {
+    /// True for the code that is switched off.
+    pub fn silences(self, code: &Code) -> bool {
+        self.0.is_some_and(|muted| muted == code)
+    }
+}
+
 /// Takes what checks find.
 pub trait Sink {
     /// Takes one finding.

@@ -499,3 +499,24 @@ const fn thrown(error: ReplayError) -> &'static str {
         ReplayError::Capacity => Refusal::JournalCapacityExceeded.token(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Release;
+    use crate::fsys::Memory;
+    use crate::fsys::host::Nowhere;
+
+    #[test]
+    fn more_scopes_than_gjc_inspects_are_refused_together() {
+        let fs = Memory::new();
+        fs.directory("/a/sessions");
+        let world = World::of_agent(&fs, &Nowhere, Release::default(), 1000, "/a");
+        let of = |scopes: u64| {
+            let answers = (0..scopes).map(|_| (PathBuf::from("/a/sessions/v2-x"), Ok(()))).collect();
+            Stop::answer(together(&world, Path::new("/a/sessions"), Ok(Vec::new()), answers))
+        };
+        assert_eq!(of(MAX_INSPECTED), Answer::Accepts);
+        assert_eq!(of(MAX_INSPECTED + 1).message(), Some("managed_gc_protocol_scope_limit_exceeded"));
+    }
+}

@@ -39,7 +39,7 @@ pub fn build(audit: Audit, settings: &Settings) -> Report {
     transcripts.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     no_fork_of_nothing(&mut entries, &transcripts);
     // Last: what is known is known as the report would say it, and the readers' answers stay what they are.
-    let gate = settings.told.apply(&mut entries, |finding| entry(finding, settings));
+    let gate = settings.told.apply(&mut entries, |finding| (!settings.mute.silences(finding.code)).then(|| entry(finding, settings)));
     entries.sort_by(|a, b| order(a).cmp(&order(b)));
     let mut gauges = audit.gauges;
     gauges.sort_unstable_by(|a, b| (a.name, &a.path, a.unit, a.used, a.limit).cmp(&(b.name, &b.path, b.unit, b.used, b.limit)));

@@ -107,8 +107,9 @@ impl Told {
         self.only.as_ref().is_none_or(|only| upward(path).any(|above| only.iter().any(|looked_at| trimmed(looked_at) == above)))
     }
 
-    /// Takes what is known out of `entries`, and adds what is odd or stale in what the run was told.
-    pub fn apply(&self, entries: &mut Vec<Entry>, entry: impl Fn(Finding) -> Entry) -> Gate {
+    /// Takes what is known out of `entries`, and adds what is odd or stale in what the run was told, as far as `entry`
+    /// makes entries of it.
+    pub fn apply(&self, entries: &mut Vec<Entry>, entry: impl Fn(Finding) -> Option<Entry>) -> Gate {
         let mut kept = Kept::new();
         let mut keep = |entry: &Entry, by, reason| {
             let (count, fingerprints) = kept.entry((entry.place.path.clone(), entry.code.name, by, reason)).or_default();
@@ -138,7 +139,7 @@ impl Told {
                 }
             }
         }
-        entries.extend(self.remarks.iter().cloned().chain(stale).map(entry));
+        entries.extend(self.remarks.iter().cloned().chain(stale).filter_map(entry));
         let known = kept.into_iter().map(|((path, code, by, reason), (count, mut fingerprints))| {
             fingerprints.sort_unstable();
             Known { path, code, count, fingerprints, by, reason }

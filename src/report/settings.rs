@@ -1,7 +1,7 @@
 //! What a report is asked for.
 
 use super::gate::Told;
-use crate::finding::{Code, Release, Severity};
+use crate::finding::{Code, Mute, Release, Severity};
 
 /// Lowest severity that sets exit bit 4.
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -40,6 +40,9 @@ pub struct Settings {
     pub overrides: Vec<(&'static Code, Severity)>,
     /// What is known beforehand.
     pub told: Told,
+    /// A code that is switched off.
+    #[doc(hidden)]
+    pub mute: Mute,
 }
 
 /// Why a fatal code is not silenced.

@@ -133,7 +133,7 @@ fn corpus_file(place: &str, code: &str, file: &str) -> Result<(), &'static str> 
 }
 
 /// The text of a test function.
-fn test_function(path: &str, name: &str) -> Result<String, &'static str> {
+pub fn test_function(path: &str, name: &str) -> Result<String, &'static str> {
     let text = std::fs::read_to_string(root().join(path)).map_err(|_| "no such file")?;
     let head = format!("fn {name}(");
     let lines: Vec<&str> = text.lines().collect();
@@ -151,7 +151,7 @@ fn test_function(path: &str, name: &str) -> Result<String, &'static str> {
 }
 
 /// The code, its static, or gjc's token for it stands in the text as a word.
-fn names(text: &str, code: &str) -> Result<(), &'static str> {
+pub fn names(text: &str, code: &str) -> Result<(), &'static str> {
     let words: BTreeSet<&str> = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect();
     let upper = code.to_ascii_uppercase();
     if words.contains(code) || words.contains(upper.as_str()) { Ok(()) } else { Err("the function does not name the code") }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, clippy::disallowed_methods, reason = "a test may")]
 
 mod cases;
+mod tokens;
 
 use gjc_fsck::check;
 use gjc_fsck::finding::{Class, Code, Releases, Role, Severity};

@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// Checks the agent directory. It is there and is a directory; `agent` is its listing. Under XDG it is the data root.
 pub fn check(work: &Work<'_>, location: &Location, agent: &Listing) -> Part {
     let site = &work.site;
-    let mut part = Part::default();
+    let mut part = site.part();
     security::storage_directory(site, &agent.path, &agent.meta, true, &mut part);
     operational::names(site, agent, |object| !is_storage_name(object) || object.name == layout::SESSIONS, &mut part);
     for trouble in &agent.troubles {
@@ -57,7 +57,7 @@ pub fn check(work: &Work<'_>, location: &Location, agent: &Listing) -> Part {
 /// Checks a sessions root; it may be absent.
 pub fn sessions(work: &Work<'_>, path: &Path) -> Part {
     let site = &work.site;
-    let mut part = Part::default();
+    let mut part = site.part();
     match site.fs.lstat(path) {
         Ok(meta) if meta.kind == Kind::Directory => security::storage_directory(site, path, &meta, false, &mut part),
         Ok(meta) => {
@@ -114,7 +114,7 @@ fn completed(site: &Site<'_>, root: &Listing) -> BTreeSet<String> {
 fn entry(work: &Work<'_>, root: &Listing, object: &Object) -> Part {
     let site = &work.site;
     let path = root.path_of(object);
-    let mut part = Part::default();
+    let mut part = site.part();
     let name = sessions_name(object.bytes());
     if object.meta.kind != Kind::Directory {
         // Special files were named with the listing; links and files of other names have areas of their own.
@@ -158,7 +158,7 @@ pub fn owners(site: &Site<'_>, part: &mut Part) {
         told: &paths(owner::tells_of_scan),
         unread: &paths(owner::tells_of_reading),
     };
-    let mut found = Part::default();
+    let mut found = site.part();
     owner::check(site, &facts, &mut found);
     part.absorb(found);
 }
@@ -173,7 +173,7 @@ pub fn unlisted(site: &Site<'_>, part: &mut Part) {
             workspaces.insert(cwd);
         }
     }
-    let mut found = Part::default();
+    let mut found = site.part();
     for path in &unlisted {
         scope::directory_name(site, path, workspaces.get(&site.name(path)).unwrap_or(&BTreeSet::new()), &mut found);
     }
@@ -184,7 +184,7 @@ pub fn unlisted(site: &Site<'_>, part: &mut Part) {
 fn breadcrumbs(site: &Site<'_>, location: &Location, part: &mut Part) {
     let mut found = Collected::default();
     breadcrumb::check(site, &location.terminal_sessions(), &location.sessions(), &part.outcomes, &mut found);
-    part.findings.append(&mut found.findings);
+    part.collected(found.findings);
 }
 
 /// Transcripts that lie where no managed listing looks; they are checked all the same.
@@ -226,5 +226,5 @@ fn parents(site: &Site<'_>, part: &mut Part) {
             dangling.push(Finding::new(&listing_area::codes::PARENT_SESSION_DANGLING, site.place(path), message));
         }
     }
-    part.findings.append(&mut dangling);
+    part.collected(dangling);
 }

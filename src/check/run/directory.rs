@@ -44,7 +44,7 @@ pub struct Work<'a> {
 impl<'a> Work<'a> {
     /// A managed scope.
     pub fn scope(&self, path: &Path) -> Part {
-        let mut part = Part::default();
+        let mut part = self.site.part();
         let scope = match walk::scope(self.site.fs, path, &self.site.limits) {
             Ok(scope) => scope,
             Err(error) => {
@@ -121,7 +121,7 @@ impl<'a> Work<'a> {
 
     /// A directory of the sessions root that is no scope: a legacy directory, or one that no listing visits.
     pub fn plain(&self, path: &Path) -> Part {
-        let mut part = Part::default();
+        let mut part = self.site.part();
         let listing = match walk::list(self.site.fs, path, &self.site.limits) {
             Ok(listing) => listing,
             Err(error) => {
@@ -148,7 +148,7 @@ impl<'a> Work<'a> {
 
     /// A folder of transcripts, and the folders in it (hidden ones left out).
     pub fn folder(&self, path: &Path) -> Part {
-        let mut part = Part::default();
+        let mut part = self.site.part();
         let visible = |_: &Listing, object: &Object| !object.bytes().starts_with(b".");
         let troubles = walk::tree(self.site.fs, path, &self.site.limits, visible, |listing| {
             self.troubles(&listing.troubles, &mut part);
@@ -165,7 +165,7 @@ impl<'a> Work<'a> {
 
     /// One transcript outside a session directory.
     pub fn transcript(&self, path: &Path, at: Where) -> Part {
-        let mut part = Part::default();
+        let mut part = self.site.part();
         if let (Some(directory), Some(name)) = (path.parent(), path.file_name()) {
             self.note(directory, [name.to_owned()].into_iter(), TaskWork::Transcript { at, scanned: Scanned::None }, &mut part);
         }

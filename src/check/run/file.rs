@@ -232,6 +232,7 @@ fn pass(
         context: site.depth == Depth::Full,
         size,
         budget: site.budget,
+        mute: site.mute,
         ..transcript::Options::lone(site.name(path), site.release)
     };
     let outcome = transcript::check(input, &options, sink)?;

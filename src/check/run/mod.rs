@@ -25,7 +25,7 @@ use crate::agent::layout::{self, BINDING, INTERNAL, SESSIONS, SessionsName, sess
 use crate::agent::legacy::Surroundings;
 use crate::agent::locate::Location;
 use crate::agent::walk::{self, Limits, Listing};
-use crate::finding::{Common, Finding, Gauge, Outcome, Release, Sink};
+use crate::finding::{Common, Finding, Gauge, Mute, Outcome, Release, Sink};
 use crate::fsys::host::{Liveness, Nowhere, ThisHost};
 use crate::fsys::{Errno, Error, Fs, Kind, Meta};
 use std::collections::BTreeSet;
@@ -79,6 +79,9 @@ pub struct Options {
     pub around: Surroundings,
     /// Bytes that a rebuilt context may have.
     pub budget: u64,
+    /// A code that is switched off.
+    #[doc(hidden)]
+    pub mute: Mute,
 }
 
 impl Options {
@@ -96,6 +99,7 @@ impl Options {
             current_dir: "/".into(),
             around: Surroundings::default(),
             budget: crate::transcript::context::budget::DEFAULT,
+            mute: Mute::default(),
         }
     }
 }
@@ -194,7 +198,7 @@ pub fn history(path: &Path, options: &Options, fs: &dyn Fs) -> Run {
     let named = options.current_dir.join(path);
     let mut part = match fs.realpath(&named).and_then(|real| fs.lstat(&real).map(|meta| (real, meta))) {
         Ok((real, meta)) => {
-            let mut part = Part::default();
+            let mut part = checker.part();
             let is_agent = meta.kind == Kind::Directory && real.file_name().is_none_or(|name| name != layout::HISTORY);
             let database = if is_agent { real.join(layout::HISTORY) } else { real };
             let root = database.parent().unwrap_or(&database).to_owned();
@@ -295,7 +299,7 @@ impl<'a> Checker<'a> {
 
     fn stream(&self, input: Box<dyn Read + Send>) -> Part {
         let path = Path::new("-");
-        let mut part = Part::default();
+        let mut part = self.part();
         let store = self.named_store(&mut part);
         let site = Site { prefix: "-", store: store.as_ref(), ..self.site(path, self.options.uid) };
         self.tally.expect(1);
@@ -311,7 +315,7 @@ impl<'a> Checker<'a> {
         // configuration lies (spec 02 §1.1).
         let root = location.data.clone();
         let named = |part: &mut Part, push: &dyn Fn(&Site<'_>, &mut Part)| push(&self.site(&root, self.options.uid), part);
-        let mut part = Part::default();
+        let mut part = self.part();
         let looked = self.fs.realpath(&root).and_then(|real| self.fs.lstat(&real).map(|meta| (real, meta)));
         let (real, meta) = match looked {
             Ok(found) => found,
@@ -350,7 +354,7 @@ impl<'a> Checker<'a> {
         };
         if meta.kind.is_special() {
             // What the user names is meant to be a transcript: gjc fails to read it, and here it is not even opened.
-            let mut part = Part::default();
+            let mut part = self.part();
             let message = format!("The transcript is a {}; it was not opened.", meta.kind.noun());
             let site = Site { prefix: self.name, ..self.site(&real, self.options.uid) };
             part.push(Finding::new(&codes::READ_FAILED, site.place(&real), message));
@@ -366,7 +370,7 @@ impl<'a> Checker<'a> {
             }
             return part;
         }
-        let mut part = Part::default();
+        let mut part = self.part();
         let listing = match walk::list(self.fs, &real, &Limits::default()) {
             Ok(listing) => listing,
             Err(error) => {
@@ -418,7 +422,7 @@ impl<'a> Checker<'a> {
     }
 
     fn transcript(&self, path: &Path) -> Part {
-        let mut part = Part::default();
+        let mut part = self.part();
         let store = self.named_store(&mut part);
         // A lone file is called what the user called it.
         let site = Site { prefix: self.name, store: store.as_ref(), ..self.site(path, self.options.uid) };
@@ -432,7 +436,7 @@ impl<'a> Checker<'a> {
 
     fn agent(&self, location: &Location, listing: &Listing) -> Part {
         let speaks_for = self.speak_for(&listing.meta);
-        let mut part = Part::default();
+        let mut part = self.part();
         let site = self.site(&location.data, speaks_for.0);
         let store =
             if self.options.blobs.is_some() { self.named_store(&mut part) } else { self.own_store(&site, &location.blobs(), &mut part) };
@@ -448,7 +452,7 @@ impl<'a> Checker<'a> {
 
     /// A target that cannot be looked at.
     fn absent(&self, path: &Path, error: &Error, expected: Expected) -> Part {
-        let mut part = Part::default();
+        let mut part = self.part();
         let site = Site { prefix: self.name, ..self.site(path, self.options.uid) };
         let own = expected == Expected::Own;
         let gone = matches!(error.errno, Errno::NOENT | Errno::NOTDIR);
@@ -545,6 +549,11 @@ impl<'a> Checker<'a> {
             host: if self.options.assume_root.is_some() { &Nowhere } else { self.host },
             around: &self.options.around,
             budget: self.options.budget,
+            mute: self.options.mute,
         }
+    }
+
+    fn part(&self) -> Part {
+        Part::new(self.options.mute)
     }
 }

@@ -4,7 +4,7 @@ use super::file::{Checked, Where};
 use super::{Progress, Why};
 use crate::check::blob::store::References;
 use crate::check::tree::shared::{self, History};
-use crate::finding::{Collected, Common, Finding, Gauge, Outcome, Sink};
+use crate::finding::{Collected, Common, Finding, Gauge, Mute, Outcome, Sink};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -12,8 +12,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What one directory, or one file, gave.
+///
+/// Findings come in by [`Sink::push`], [`Part::transcript`] and [`Part::absorb`], which ask whether a code is switched off.
 #[derive(Default, Debug)]
 pub struct Part {
+    /// What is not taken in.
+    mute: Mute,
     /// Findings.
     pub findings: Vec<Finding>,
     /// Gauges.
@@ -131,7 +135,9 @@ impl Scanned {
 
 impl Sink for Part {
     fn push(&mut self, finding: Finding) {
-        self.findings.push(finding);
+        if !self.mute.silences(finding.code) {
+            self.findings.push(finding);
+        }
     }
     fn gauge(&mut self, gauge: Gauge) {
         self.gauges.push(gauge);
@@ -139,9 +145,18 @@ impl Sink for Part {
 }
 
 impl Part {
+    /// An empty one.
+    pub fn new(mute: Mute) -> Self {
+        Part { mute, ..Part::default() }
+    }
+    /// Takes in findings that were collected elsewhere.
+    pub fn collected(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        let mute = self.mute;
+        self.findings.extend(findings.into_iter().filter(|finding| !mute.silences(finding.code)));
+    }
     /// Adds what comes behind it.
     pub fn absorb(&mut self, other: Part) {
-        self.findings.extend(other.findings);
+        self.collected(other.findings);
         self.gauges.extend(other.gauges);
         self.outcomes.extend(other.outcomes);
         self.parents.extend(other.parents);
@@ -174,7 +189,7 @@ impl Part {
     /// Adds a transcript. `scanned` says whether gjc's blob collection scans it for references.
     pub fn transcript(&mut self, path: &Path, checked: Checked, scanned: bool, common: &mut Common) {
         let Checked { collected, outcome, parent, entries, owner, references, read_whole, .. } = checked;
-        self.findings.extend(collected.findings);
+        self.collected(collected.findings);
         self.gauges.extend(collected.gauges);
         if let Some(mut outcome) = outcome {
             common.share(&mut outcome);
@@ -198,7 +213,7 @@ impl Part {
 pub fn shared_history(part: &mut Part) {
     let mut found = Collected::default();
     shared::check(&part.histories, &mut found);
-    part.findings.append(&mut found.findings);
+    part.collected(found.findings);
 }
 
 /// Counts transcripts and tells the caller.

@@ -1,10 +1,11 @@
 //! What every pass over a directory is told: where it looks, for whom, and how its places are named.
 
 use super::Depth;
+use super::part::Part;
 use crate::agent::blobs::Store;
 use crate::agent::legacy::Surroundings;
 use crate::agent::walk::{Limits, show};
-use crate::finding::{Place, Release};
+use crate::finding::{Mute, Place, Release};
 use crate::fsys::Fs;
 use crate::fsys::host::Liveness;
 use std::path::{Path, PathBuf};
@@ -43,9 +44,15 @@ pub struct Site<'a> {
     pub around: &'a Surroundings,
     /// Bytes that a rebuilt context may have.
     pub budget: u64,
+    /// A code that is switched off.
+    pub mute: Mute,
 }
 
 impl Site<'_> {
+    /// A place for what a pass gives.
+    pub fn part(&self) -> Part {
+        Part::new(self.mute)
+    }
     /// The text that names a path in findings: relative to the root, `.` for the root itself, absolute outside of it.
     pub fn name(&self, path: &Path) -> Arc<str> {
         let relative = match path.strip_prefix(self.root) {
@@ -105,6 +112,7 @@ mod tests {
                 host: &crate::fsys::host::Nowhere,
                 around: &AROUND,
                 budget: crate::transcript::context::budget::DEFAULT,
+                mute: Mute::default(),
             }
         }
     }

@@ -27,7 +27,7 @@ use super::size::SizePass;
 use super::tool_pairing::Calls;
 use super::verdict::Watch;
 use super::{artifact, context, entry, migrate, owner, patch, size, tree};
-use crate::finding::{Answer, Difference, Place, Release, Sink};
+use crate::finding::{Answer, Difference, Mute, Place, Release, Sink};
 use crate::json::jsonl::{Event, Found, Line, Lines};
 use crate::json::text::Encoding;
 use crate::json::{Kind, View};
@@ -76,6 +76,9 @@ pub struct Options<'o> {
     pub size: Option<u64>,
     /// Bytes a context may have.
     pub budget: u64,
+    /// A code that is switched off.
+    #[doc(hidden)]
+    pub mute: Mute,
 }
 
 impl<'o> Options<'o> {
@@ -90,6 +93,7 @@ impl<'o> Options<'o> {
             context: true,
             size: None,
             budget: budget::DEFAULT,
+            mute: Mute::default(),
         }
     }
 }
@@ -160,7 +164,7 @@ pub fn check<R: Read>(input: R, options: &Options<'_>, sink: &mut dyn Sink) -> i
         None => Lines::new(input),
     };
     let mut passes = Passes::new(&source, options, lines.sniff()?);
-    let mut sink = Watch::new(sink);
+    let mut sink = Watch::new(sink, options.mute);
     while let Some(event) = lines.next()? {
         passes.event(&event, &mut sink);
     }

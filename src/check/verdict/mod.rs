@@ -6,7 +6,7 @@ pub mod codes;
 use super::transcript::Source;
 use super::{entry, header, line, migrate, size};
 use crate::check::dialect;
-use crate::finding::{Code, Finding, Gauge, Sink};
+use crate::finding::{Code, Finding, Gauge, Mute, Sink};
 use crate::transcript::inspect::{Reason, Verdict};
 use crate::transcript::readers::managed::Malformed;
 use std::sync::Arc;
@@ -71,19 +71,23 @@ fn names_managed(code: &'static Code) -> bool {
 /// A sink that notes whether something explains a `malformed`, of S and of M.
 pub struct Watch<'w> {
     inner: &'w mut dyn Sink,
+    mute: Mute,
     malformed: bool,
     managed: bool,
 }
 
 impl<'w> Watch<'w> {
-    /// Passes everything on to `inner`.
-    pub fn new(inner: &'w mut dyn Sink) -> Self {
-        Watch { inner, malformed: false, managed: false }
+    /// Passes everything on to `inner` but what is switched off.
+    pub fn new(inner: &'w mut dyn Sink, mute: Mute) -> Self {
+        Watch { inner, mute, malformed: false, managed: false }
     }
 }
 
 impl Sink for Watch<'_> {
     fn push(&mut self, finding: Finding) {
+        if self.mute.silences(finding.code) {
+            return;
+        }
         self.malformed |= explains_strict(finding.code);
         self.managed |= explains_managed(&finding);
         self.inner.push(finding);
@@ -92,6 +96,9 @@ impl Sink for Watch<'_> {
         self.inner.gauge(gauge);
     }
     fn further(&mut self, code: &'static Code, path: &Arc<str>, count: u64) {
+        if self.mute.silences(code) {
+            return;
+        }
         self.malformed |= explains_strict(code);
         self.managed |= names_managed(code);
         self.inner.further(code, path, count);

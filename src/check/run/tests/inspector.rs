@@ -99,6 +99,21 @@ fn directories() {
     assert_eq!(after(|tree| tree.fs.chmod(at(tree, RECEIPTS), 0o755)), "managed_gc_scope_authority_mismatch", "discovery reads this one");
 }
 
+/// A file that vanishes between the listing of its role and its reading.
+#[test]
+fn a_file_that_was_listed_and_is_gone_is_missing() {
+    let tree = Tree::new();
+    let lock = at(&tree, &format!("locks/{OP}.lock"));
+    tree.fs.file(&lock, b"{}");
+    let gone = Inject::new(&tree.fs, |call| {
+        if call.op == "open" && call.path == Path::new(&lock) && call.phase == Phase::Before {
+            tree.fs.remove(&lock);
+        }
+        None
+    });
+    assert_eq!(message(&gone), "managed_gc_protocol_file_missing [locks/HEX.lock]");
+}
+
 #[test]
 fn names_and_files_of_any_role() {
     let with = |name: &str, bytes: &[u8]| after(|tree| tree.fs.file(at(tree, name), bytes));
