@@ -507,6 +507,7 @@ fn no_crash_of_a_first_persistence_loses_an_older_transcript() {
         for in_scope in [false, true] {
             for op in first {
                 let count = run(version, in_scope, op, u64::MAX);
+                assert!(count > 5, "{count} operations: {op}");
                 for moment in 0..count {
                     run(version, in_scope, op, moment);
                 }
@@ -545,6 +546,7 @@ fn no_crash_of_a_move_loses_an_artifact() {
         dying.operations()
     };
     let count = run(u64::MAX);
+    assert!(count > 30, "{count} operations");
     for moment in 0..count {
         run(moment);
     }

@@ -172,6 +172,14 @@ fn removing(path: &JsString) -> JsString {
     JsString::from_wtf8([path.as_bytes(), b".removing"].concat())
 }
 
+/// Names that a finished deletion leaves free.
+struct Names {
+    /// Nothing may stand there.
+    roots: BTreeSet<JsString>,
+    /// Names under which the transcript of the plan may still lie.
+    own: Vec<JsString>,
+}
+
 /// The deletion of one target.
 pub(super) struct Deletion<'a> {
     world: &'a World<'a>,
@@ -379,10 +387,14 @@ impl<'a> Deletion<'a> {
 
     /// Something stands there, of whatever kind.
     fn stands(&self, path: &JsString) -> Result<bool, Thrown> {
+        self.lies(path).map_err(|error| Thrown::durability(error.to_string(), on_disk(path)))
+    }
+    /// The same; ENOENT alone is absence here.
+    fn lies(&self, path: &JsString) -> crate::fsys::Result<bool> {
         match self.world.fs.lstat(&on_disk(path)) {
             Ok(_) => Ok(true),
             Err(error) if error.errno == Errno::NOENT => Ok(false),
-            Err(error) => Err(Thrown::durability(error.to_string(), on_disk(path))),
+            Err(error) => Err(error),
         }
     }
 
@@ -458,20 +470,58 @@ impl<'a> Deletion<'a> {
         if self.pending.cleanup == Cleanup::Unread {
             return Err(Thrown::other("a record of its cleanup history cannot be read", &self.pending.tombstone));
         }
+        let Some(mut names) = self.names(plan) else { return Ok(false) };
+        // What cannot be told is another exception here than in the probe.
+        let is_present = |path: &JsString| self.lies(path).map_err(|error| Thrown::other(error.to_string(), on_disk(path)));
+        for blocker in plan.artifact_blockers().chain(plan.transcript_blockers().filter(|_| plan.transcript_durable)) {
+            if is_present(blocker)? {
+                return Ok(false);
+            }
+        }
+        let mut placeholders: Vec<&JsString> = plan.artifact_placeholder().into_iter().collect();
+        if plan.transcript_durable {
+            placeholders.extend([&self.pending.target.path, &plan.planned_transcript]);
+            placeholders.extend(plan.detached_transcript.iter().chain(plan.transcript_placeholder()));
+        }
+        for placeholder in placeholders {
+            if !self.is_scrubbed(placeholder) {
+                return Ok(false);
+            }
+            names.roots.remove(placeholder);
+            names.own.retain(|path| path != placeholder);
+        }
+        if let Some(skeleton) = skeleton {
+            let empty = self.survey(&on_disk(skeleton))?.is_none_or(|survey| survey.bytes == 0);
+            if plan.detached_artifacts.as_ref() != Some(skeleton) || !empty {
+                return Ok(false);
+            }
+            self.recorded_artifacts_hold(plan)?;
+            names.roots.remove(skeleton);
+        }
+        for root in &names.roots {
+            if is_present(root)? {
+                return Err(Thrown::durability("something stands where a finished deletion leaves nothing", on_disk(root)));
+            }
+        }
+        for path in &names.own {
+            if is_present(path)? {
+                let whole = self.is_transcript(path)?;
+                return if whole { Ok(false) } else { Err(Thrown::durability("a planned name holds something else", on_disk(path))) };
+            }
+        }
+        Ok(true)
+    }
+
+    /// The names of this plan and of the attempts before it; none where an earlier one is still to be done.
+    fn names(&self, plan: &Plan) -> Option<Names> {
         let history = self.history();
-        let target = &self.pending.target;
+        let target = &self.pending.target.path;
         let quarantined = |path: &&JsString| history.is_beside(path, QUARANTINE);
         let retained = |path: &&JsString| history.is_beside(path, RETAINED);
-        // Names under which the transcript of this plan may still lie.
-        let mut own: Vec<JsString> = [Some(&plan.planned_transcript), plan.detached_transcript.as_ref()]
-            .into_iter()
-            .flatten()
-            .filter(quarantined)
-            .cloned()
-            .collect();
-        let mut roots: BTreeSet<JsString> = BTreeSet::new();
-        let artifacts = target.path.as_bytes().get(..target.path.as_bytes().len().saturating_sub(6)).unwrap_or_default();
-        roots.extend([target.path.clone(), JsString::from_wtf8(artifacts.to_vec())]);
+        let own: Vec<JsString> =
+            std::iter::once(&plan.planned_transcript).chain(&plan.detached_transcript).filter(quarantined).cloned().collect();
+        let artifacts = target.as_bytes().get(..target.as_bytes().len().saturating_sub(6)).unwrap_or_default();
+        let mut roots = BTreeSet::from([target.clone(), JsString::from_wtf8(artifacts.to_vec())]);
         roots.extend([plan.planned_artifacts.clone(), removing(&plan.planned_artifacts)]);
         roots.extend(plan.detached_artifacts.clone());
         roots.extend(plan.retained.iter().flatten().filter(retained).cloned());
@@ -487,7 +537,7 @@ impl<'a> Deletion<'a> {
                 } else if self.is_scrubbed(path) {
                     roots.remove(path);
                 } else {
-                    return Ok(false);
+                    return None;
                 }
             }
             roots.extend(earlier.artifact_blockers().chain(earlier.transcript_blockers()).cloned());
@@ -495,52 +545,11 @@ impl<'a> Deletion<'a> {
             match earlier.transcript_placeholder() {
                 Some(path) if !earlier.transcript_durable => _ = roots.insert(path.clone()),
                 Some(path) if self.is_scrubbed(path) => _ = roots.remove(path),
-                Some(_) => return Ok(false),
+                Some(_) => return None,
                 None => {}
             }
         }
-        let present = |path: &JsString| match self.world.fs.lstat(&on_disk(path)) {
-            Ok(_) => Ok(true),
-            Err(error) if error.errno == Errno::NOENT => Ok(false),
-            Err(error) => Err(Thrown::other(error.to_string(), on_disk(path))),
-        };
-        for blocker in plan.artifact_blockers().chain(plan.transcript_blockers().filter(|_| plan.transcript_durable)) {
-            if present(blocker)? {
-                return Ok(false);
-            }
-        }
-        let mut placeholders: Vec<&JsString> = plan.artifact_placeholder().into_iter().collect();
-        if plan.transcript_durable {
-            placeholders.extend([&target.path, &plan.planned_transcript]);
-            placeholders.extend(plan.detached_transcript.iter().chain(plan.transcript_placeholder()));
-        }
-        for placeholder in placeholders {
-            if !self.is_scrubbed(placeholder) {
-                return Ok(false);
-            }
-            roots.remove(placeholder);
-            own.retain(|path| path != placeholder);
-        }
-        if let Some(skeleton) = skeleton {
-            let empty = self.survey(&on_disk(skeleton))?.is_none_or(|survey| survey.bytes == 0);
-            if plan.detached_artifacts.as_ref() != Some(skeleton) || !empty {
-                return Ok(false);
-            }
-            self.recorded_artifacts_hold(plan)?;
-            roots.remove(skeleton);
-        }
-        for root in &roots {
-            if present(root)? {
-                return Err(Thrown::durability("something stands where a finished deletion leaves nothing", on_disk(root)));
-            }
-        }
-        for path in &own {
-            if present(path)? {
-                let whole = self.is_transcript(path)?;
-                return if whole { Ok(false) } else { Err(Thrown::durability("a planned name holds something else", on_disk(path))) };
-            }
-        }
-        Ok(true)
+        Some(Names { roots, own })
     }
 
     // The next plan.

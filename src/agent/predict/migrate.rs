@@ -5,7 +5,7 @@ use super::prepare::{recovery_directory, replacement_receipts};
 use super::resume::lock_blocks;
 use super::{Refused, list};
 use crate::agent::artifacts::{self, Survey};
-use crate::agent::candidates::{Candidate, placeholder_holds, read_record};
+use crate::agent::candidates::{self, Candidate, artifacts_of, placeholder_holds, read_record};
 use crate::agent::layout;
 use crate::agent::migration_receipt::{
     self as receipt, DetachOutcome, DirectoryIdentity, ManifestEntry, NotRecoverable, Party, Quarantine, Receipt, State,
@@ -45,8 +45,7 @@ enum Recovered {
 
 /// Migrates a legacy candidate, in mind.
 pub(super) fn migrate(world: &World<'_>, scope: &Scope, source: &Candidate) -> Result<Opened, Refused> {
-    let fs = world.fs;
-    let identity = source.identity(fs).map_err(|refusal| changed(&refusal, &source.path))?;
+    let identity = source.identity(world.fs).map_err(|refusal| changed(&refusal, &source.path))?;
     let operation = identity.operation();
     // 1. lock, consent, fresh listing
     let lock = scope.protocol(layout::LOCKS).join(format!("{operation}.lock"));
@@ -55,115 +54,180 @@ pub(super) fn migrate(world: &World<'_>, scope: &Scope, source: &Candidate) -> R
     }
     consent(world, source)?;
     let listing = list(world, scope).map_err(|error| Refused::new("binding_invalid", error.to_string()))?;
-    // 2., 3. destination
     let name = source.path.file_name().map(OsStrExt::as_bytes).unwrap_or_default();
     let destination = scope.directory.join(OsStr::from_bytes(name));
-    let mut existing = None;
-    let v2 = listing.owned.iter().map(|listed| &listed.candidate).filter(|candidate| candidate.provenance == Provenance::V2);
-    for candidate in v2.filter(|candidate| candidate.session_id == source.session_id) {
-        if candidate.path != destination {
-            return Err(conflict("another v2 file has this session id", &candidate.path));
-        }
-        existing = Some(candidate);
+    let copies = artifacts_of(&destination);
+    let migration = Migration { world, scope, source, identity, operation, destination, copies };
+    // 2., 3.
+    let v2 = listing.owned.iter().map(|listed| &*listed.candidate).filter(|candidate| candidate.provenance == Provenance::V2);
+    let existing = migration.existing(v2)?;
+    // 4.
+    let recovered = recover(world, scope, source, &migration.operation)?;
+    // 6.
+    let planned = migration.planned_artifacts(recovered)?;
+    let survey = planned.as_ref().map(|(survey, _)| survey);
+    // 7.
+    migration.destination_is_right(existing)?;
+    // 8.
+    migration.prepared_is_right(recovered, planned.as_ref())?;
+    if let Some(survey) = survey {
+        // 9., 10.
+        migration.can_detach(recovered)?;
+        // 11. copy of the artifacts, which must be all that is there then
+        copy_artifacts(world, survey, &migration.copies)?;
+        equal_artifacts(world, Some(survey), &migration.copies)?;
     }
-    // 4. crash recovery
-    let recovered = recover(world, scope, source, &operation)?;
-    // 6. artifacts, planned where they are after recovery
-    let artifacts_at = source.artifacts();
-    let lies_at = match recovered {
-        Recovered::MovedBack => detached_path(&artifacts_at, &operation),
-        Recovered::InPlace | Recovered::Undone => artifacts_at.clone(),
-    };
-    let survey = artifacts::survey(fs, &lies_at).map_err(|fault| Refused::new(fault.code(), fault.to_string()).at(&artifacts_at))?;
-    let tree = survey
-        .as_ref()
-        .map(|survey| artifacts::snapshot(fs, survey))
-        .transpose()
-        .map_err(|refusal| Refused::new("source_changed", refusal.to_string()).at(&artifacts_at))?;
-    // 7. what stands at the destination
-    match existing {
-        Some(candidate) => {
-            let there = candidate.identity(fs).map_err(|refusal| changed(&refusal, &candidate.path))?;
-            if there.sha256 != identity.sha256 {
-                return Err(conflict("the destination holds other bytes", &destination));
+    // 12.
+    if existing.is_none() {
+        migration.can_publish()?;
+    }
+    // 14. manifest equal to the destination tree
+    equal_artifacts(world, survey, &migration.copies)?;
+    // 17., 18.
+    migration.committed_is_right(existing)?;
+    // 19.
+    migration.can_clear(survey.is_some())?;
+    Ok(Opened { path: migration.destination, migrated: true })
+}
+
+/// A migration, one function a step; each refuses where gjc does.
+struct Migration<'a> {
+    world: &'a World<'a>,
+    scope: &'a Scope,
+    source: &'a Candidate,
+    identity: TranscriptIdentity,
+    operation: String,
+    destination: PathBuf,
+    /// The artifact directory of the destination.
+    copies: PathBuf,
+}
+
+impl Migration<'_> {
+    fn receipt(&self, state: State) -> PathBuf {
+        self.scope.protocol(layout::RECEIPTS).join(state.file_name(&self.operation))
+    }
+
+    /// Steps 2 and 3: the v2 file that has this session id already, which only the destination may be.
+    fn existing<'c>(&self, v2: impl Iterator<Item = &'c Candidate>) -> Result<Option<&'c Candidate>, Refused> {
+        let mut existing = None;
+        for candidate in v2.filter(|candidate| candidate.session_id == self.source.session_id) {
+            if candidate.path != self.destination {
+                return Err(conflict("another v2 file has this session id", &candidate.path));
             }
+            existing = Some(candidate);
         }
-        // The test follows links, so a dangling symlink passes here (02a.3).
-        None if fs.stat(&destination).is_ok() => return Err(conflict("something else stands at the destination", &destination)),
-        None => {}
+        Ok(existing)
     }
-    // 8. prepared receipt
-    let plan = prepared_receipt(scope, source, &identity, &destination, survey.as_ref().zip(tree.as_ref()), world);
-    let prepared = scope.protocol(layout::RECEIPTS).join(State::Prepared.file_name(&operation));
-    if fs.present(&prepared).unwrap_or(true) {
-        let matching = read_record(fs, &prepared).ok().flatten().is_some_and(|found| plan.prepared_matches(&found));
+
+    /// Step 6: the artifacts, planned where they are after recovery.
+    fn planned_artifacts(&self, recovered: Recovered) -> Result<Option<(Survey, Tree)>, Refused> {
+        let (fs, own_place) = (self.world.fs, self.source.artifacts());
+        let lies_at = match recovered {
+            Recovered::MovedBack => detached_path(&own_place, &self.operation),
+            Recovered::InPlace | Recovered::Undone => own_place.clone(),
+        };
+        let survey = artifacts::survey(fs, &lies_at).map_err(|fault| Refused::new(fault.code(), fault.to_string()).at(&own_place))?;
+        let Some(survey) = survey else { return Ok(None) };
+        let tree = artifacts::snapshot(fs, &survey);
+        let tree = tree.map_err(|refusal| Refused::new("source_changed", refusal.to_string()).at(&own_place))?;
+        Ok(Some((survey, tree)))
+    }
+
+    /// Step 7: what stands at the destination.
+    fn destination_is_right(&self, existing: Option<&Candidate>) -> Result<(), Refused> {
+        let fs = self.world.fs;
+        match existing {
+            Some(candidate) => {
+                let there = candidate.identity(fs).map_err(|refusal| changed(&refusal, &candidate.path))?;
+                if there.sha256 == self.identity.sha256 {
+                    Ok(())
+                } else {
+                    Err(conflict("the destination holds other bytes", &self.destination))
+                }
+            }
+            // The test follows links, so a dangling symlink passes here (02a.3).
+            None if fs.stat(&self.destination).is_ok() => Err(conflict("something else stands at the destination", &self.destination)),
+            None => Ok(()),
+        }
+    }
+
+    /// Step 8: a prepared receipt that is there already is the one of this migration.
+    fn prepared_is_right(&self, recovered: Recovered, planned: Option<&(Survey, Tree)>) -> Result<(), Refused> {
+        let Migration { world, scope, source, identity, destination, .. } = self;
+        let prepared = self.receipt(State::Prepared);
+        if !world.fs.present(&prepared).unwrap_or(true) {
+            return Ok(());
+        }
         if recovered == Recovered::MovedBack {
             return Err(durability("the prepared receipt records the artifact root with its ctime before it was moved", &prepared));
         }
-        if !matching {
-            return Err(durability("the prepared receipt does not match", &prepared));
+        let plan = prepared_receipt(scope, source, identity, destination, planned.map(|(survey, tree)| (survey, tree)), world);
+        match read_record(world.fs, &prepared).ok().flatten().is_some_and(|found| plan.prepared_matches(&found)) {
+            true => Ok(()),
+            false => Err(durability("the prepared receipt does not match", &prepared)),
         }
     }
-    let copies = artifacts_of_destination(&destination);
-    let staged = |state: State| scope.protocol(layout::RECEIPTS).join(state.file_name(&operation));
-    if let Some(survey) = &survey {
-        // 9. a leftover, looked at only when there are artifacts now (02a.19); a dangling link is only met by the detaching
-        let leftover = detached_path(&artifacts_at, &operation);
+
+    /// Steps 9 and 10, only when there are artifacts now (02a.19): the names that the detaching takes are free.
+    fn can_detach(&self, recovered: Recovered) -> Result<(), Refused> {
+        let fs = self.world.fs;
+        let leftover = detached_path(&self.source.artifacts(), &self.operation);
         if recovered != Recovered::MovedBack {
             if fs.stat(&leftover).is_ok() {
                 return Err(conflict("a detached artifact root is left over", &leftover));
             }
+            // A dangling link is only met by the detaching itself.
             if fs.present(&leftover).unwrap_or(true) {
                 return Err(durability("the name that the artifacts are detached to is taken", &leftover));
             }
         }
-        // 10. the receipt of the detaching names this attempt, so one that is there already is another
-        let detached = staged(State::ArtifactDetached);
+        // The receipt of the detaching names this attempt, so one that is there already is another.
+        let detached = self.receipt(State::ArtifactDetached);
         if recovered != Recovered::Undone && fs.present(&detached).unwrap_or(true) {
             return Err(durability("the receipt of an earlier detaching takes the name", &detached));
         }
-        // 11. copy of the artifacts, which must be all that is there then
-        copy_artifacts(world, survey, &copies)?;
-        equal_artifacts(world, Some(survey), &copies)?;
+        Ok(())
     }
-    // 12. publication of the transcript
-    if existing.is_none() {
-        if identity.size > PUBLISH_LIMIT {
-            return Err(
-                Refused::new("managed_storage_unsupported", "content_too_large: the transcript is larger than 128 MiB").at(&source.path)
-            );
+
+    /// Step 12: the transcript gets its name.
+    fn can_publish(&self) -> Result<(), Refused> {
+        if self.identity.size > PUBLISH_LIMIT {
+            let why = "content_too_large: the transcript is larger than 128 MiB";
+            return Err(Refused::new("managed_storage_unsupported", why).at(&self.source.path));
         }
-        if fs.present(&destination).unwrap_or(true) {
-            return Err(durability("the destination name is taken by a dangling symlink", &destination));
+        match self.world.fs.present(&self.destination).unwrap_or(true) {
+            true => Err(durability("the destination name is taken by a dangling symlink", &self.destination)),
+            false => Ok(()),
         }
     }
-    // 14. manifest equal to the destination tree
-    equal_artifacts(world, survey.as_ref(), &copies)?;
-    // 17., 18. committed receipt
-    let committed = scope.protocol(layout::RECEIPTS).join(State::Committed.file_name(&operation));
-    if fs.present(&committed).unwrap_or(true) {
-        let holds =
-            existing.is_some_and(|existing| crate::agent::candidates::matches(fs, &scope.digest(), &committed, source, existing).is_ok());
-        if !holds {
+
+    /// Steps 17 and 18: a committed receipt that is there already holds.
+    fn committed_is_right(&self, existing: Option<&Candidate>) -> Result<(), Refused> {
+        let (fs, committed) = (self.world.fs, self.receipt(State::Committed));
+        let holds = |copy: &Candidate| candidates::matches(fs, &self.scope.digest(), &committed, self.source, copy).is_ok();
+        if fs.present(&committed).unwrap_or(true) && !existing.is_some_and(holds) {
             return Err(durability("an older committed receipt keeps this operation name and does not match", &committed));
         }
+        Ok(())
     }
-    // 19. removal of the staged receipts goes through the scope's store: receipts first, then `.gjc-recovery`
-    replacement_receipts(world, &scope.directory).map_err(|fault| {
-        Refused::new("managed_storage_unsupported", format!("{} (the migration is committed)", fault.detail)).at(fault.path)
-    })?;
-    let recovery = scope.directory.join(layout::RECOVERY);
-    recovery_directory(world, &recovery)
-        .map_err(|token| Refused::new("managed_storage_unsupported", format!("{token} (the migration is committed)")).at(&recovery))?;
-    let foreign = [State::ArtifactDetached, State::Published].into_iter().filter(|state| survey.is_none() || *state == State::Published);
-    for path in foreign.map(staged) {
-        if let Err(refusal) = capture(fs, &path, Bound::Prefix(0))
-            && !refusal.is_absent()
-        {
-            return Err(Refused::new(captured_code(&refusal), format!("a staged receipt {refusal} (the migration is committed)")).at(path));
+
+    /// Step 19: the staged receipts are removed through the scope's store: receipts first, then `.gjc-recovery`.
+    fn can_clear(&self, has_artifacts: bool) -> Result<(), Refused> {
+        let after = |why: &str| Refused::new("managed_storage_unsupported", format!("{why} (the migration is committed)"));
+        replacement_receipts(self.world, &self.scope.directory).map_err(|fault| after(&fault.detail).at(fault.path))?;
+        let recovery = self.scope.directory.join(layout::RECOVERY);
+        recovery_directory(self.world, &recovery).map_err(|token| after(&token).at(&recovery))?;
+        let foreign = [State::ArtifactDetached, State::Published].into_iter().filter(|state| !has_artifacts || *state == State::Published);
+        for path in foreign.map(|state| self.receipt(state)) {
+            if let Err(refusal) = capture(self.world.fs, &path, Bound::Prefix(0))
+                && !refusal.is_absent()
+            {
+                let why = format!("a staged receipt {refusal} (the migration is committed)");
+                return Err(Refused::new(captured_code(&refusal), why).at(path));
+            }
         }
+        Ok(())
     }
-    Ok(Opened { path: destination, migrated: true })
 }
 
 /// The code that what a capture refuses surfaces as.
@@ -172,10 +236,6 @@ fn captured_code(refusal: &Refusal) -> &'static str {
         "source_changed" => "source_changed",
         _ => "managed_storage_unsupported",
     }
-}
-
-fn artifacts_of_destination(destination: &Path) -> PathBuf {
-    crate::agent::candidates::artifacts_of(destination)
 }
 
 /// `.gjc-migrate-<op>-artifacts` beside the artifact directory.
@@ -192,7 +252,7 @@ pub fn prepared_receipt(
     artifacts: Option<(&Survey, &Tree)>,
     world: &World<'_>,
 ) -> Receipt {
-    let text = crate::agent::candidates::path_text;
+    let text = candidates::path_text;
     let party = |path: JsString, identity| Party { path, session_id: source.session_id.clone(), cwd: (*source.cwd).clone(), identity };
     let quarantine = artifacts.and_then(|(survey, tree)| {
         let root = survey.items.first()?.meta;

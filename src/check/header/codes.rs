@@ -125,7 +125,7 @@ pub static UNSUPPORTED_SESSION_VERSION: Code = Code {
     verdict: "L throws; S `malformed`; P and lists skip the file",
     summary: "The header's `version` is not one that gjc knows (1 to 5).",
     gjc: "gjc's loader throws `Unsupported session version`: the session is not listed and cannot be resumed.",
-    help: "If the number is above 5, use a newer gjc. If it is a text, null or a fraction, correct it in a copy to the version that the file really has.",
+    help: "A number above 5 is of a newer gjc: use that one. A text, null or a fraction is none: correct it in a copy to the version that the file really has.",
     section: "01 §2.2",
     ..AREA
 };
