@@ -18,8 +18,7 @@ use crate::transcript::persist::opened::{Before, NameSource, Rewritten, Written,
 use crate::transcript::persist::settle::Origin;
 use crate::transcript::persist::{Destination, Opened, Refusal, open_at};
 use crate::transcript::tree::{Leaf, Linked, Tree};
-use indexmap::IndexMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Where ids and times come from.
@@ -598,7 +597,8 @@ impl<'s, W: World, B: BlobStore> Manager<'s, W, B> {
         Ok(taken_over)
     }
 
-    /// Closes the current session's file, writes what another session has to write, and installs it. A failure of persistence ends with the session that it concerned.
+    /// Closes the current session's file, writes what another session has to write, and installs it. A failure of persistence
+    /// ends with the session that it concerned.
     ///
     /// # Errors
     /// The current session cannot be closed, or the other one not written: the current one stays.
@@ -786,20 +786,27 @@ fn ids(session: &Opened) -> BTreeSet<JsString> {
 }
 
 /// The labels in force, in the order in which their targets were first labelled (spec 01 §7.1).
-fn labels(entries: &[Value]) -> IndexMap<JsString, Value> {
-    let mut labels = IndexMap::new();
+fn labels(entries: &[Value]) -> Vec<(JsString, Value)> {
+    // Of a label that is taken away the place stays empty: moving up all that stand behind it would cost too much.
+    let (mut places, mut labels) = (BTreeMap::new(), Vec::new());
     for entry in entries.iter().filter(|entry| entry.member("type").is_some_and(|kind| kind.is_str("label"))) {
         let Some(Value::String(target)) = entry.member("targetId") else { continue };
-        match entry.member("label").filter(|label| label.truthy()) {
-            Some(label) => {
-                labels.insert(target.clone(), label.clone());
+        let label = entry.member("label").filter(|label| label.truthy()).map(|label| (target.clone(), label.clone()));
+        match (places.get(target).and_then(|place| labels.get_mut(*place)), label) {
+            (Some(place), label) => {
+                if label.is_none() {
+                    places.remove(target);
+                }
+                *place = label;
             }
-            None => {
-                labels.shift_remove(target);
+            (None, None) => {}
+            (None, label) => {
+                places.insert(target, labels.len());
+                labels.push(label);
             }
         }
     }
-    labels
+    labels.into_iter().flatten().collect()
 }
 
 /// Path and header of a new session: one instant names both (spec 04 §1.4).
@@ -807,4 +814,24 @@ pub(super) fn fresh<W: World>(world: &mut W, place: &Place, lineage: Lineage) ->
     let (id, now) = (world.session_id(), world.now());
     let path = join(place.directory(), &format!("{}_{id}.jsonl", now.to_string().replace([':', '.'], "-")));
     (path, Content::header(place.release(), id, now, place.cwd(), lineage))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 01 §7.1: a label that is given anew after it was taken away comes last; one that is changed keeps its place.
+    #[test]
+    fn labels_stand_in_the_order_of_their_targets() {
+        let label = |(target, label): &(&str, &str)| {
+            Value::parse(format!(r#"{{"type":"label","targetId":"{target}","label":{label}}}"#).as_bytes())
+        };
+        let of = |all: &[(&str, &str)]| {
+            let labels = labels(&all.iter().map(|one| label(one).unwrap()).collect::<Vec<_>>());
+            labels.iter().map(|(target, label)| format!("{target}={}", crate::json::stringify::to_text(label))).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&[("a", "\"1\""), ("b", "\"2\""), ("a", "\"3\"")]), [r#"a="3""#, r#"b="2""#]);
+        assert_eq!(of(&[("a", "\"1\""), ("b", "\"2\""), ("a", "null"), ("c", "\"\""), ("a", "\"3\"")]), [r#"b="2""#, r#"a="3""#]);
+        assert_eq!(of(&[("a", "null"), ("b", "\"2\""), ("b", "null"), ("b", "null")]), [""; 0]);
+    }
 }

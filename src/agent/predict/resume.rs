@@ -223,9 +223,9 @@ fn pending_history<'n>(
     })
 }
 
-/// The transcripts that resuming every unfinished tombstone deletes, in order of the file names. `session` is the session that is being opened:
-/// failures of other sessions' targets are only logged then (02a.10). A lock is taken for a whole tombstone, so a lock that
-/// is held stops everybody.
+/// The transcripts that resuming every unfinished tombstone deletes, in order of the file names. `session` is the session that
+/// is being opened: failures of other sessions' targets are only logged then (02a.10). A lock is taken for a whole tombstone, so
+/// a lock that is held stops everybody.
 ///
 /// # Errors
 /// The first refusal that is not only logged.
