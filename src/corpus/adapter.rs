@@ -243,6 +243,7 @@ impl Judge<'_> {
             return None;
         }
         self.outcome.compared += 1;
+        *self.outcome.asked.entry(operation.name().to_owned()).or_default() += 1;
         Some(self.adapter.ask(operation, members))
     }
 

@@ -38,6 +38,9 @@ pub struct Outcome {
     pub compared: u64,
     /// Questions that were not put, because the adapter does not answer such.
     pub not_asked: u64,
+    /// How often an adapter was asked each question.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub asked: BTreeMap<String, u64>,
     /// Failures that nobody expected.
     pub failures: Vec<Failure>,
     /// Failures that the list of expected failures names.

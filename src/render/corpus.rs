@@ -7,8 +7,9 @@ use crate::corpus::by_release::{self, Differing};
 use crate::corpus::coverage::{Row, UNSHOWN};
 use crate::corpus::manifest;
 use crate::corpus::run::{Failure, Outcome};
+use crate::finding::Release;
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Lines of a difference that are shown of one file.
@@ -50,20 +51,41 @@ pub fn run(outcome: &Outcome) -> String {
         let _ = write!(text, ", {} stale in the list of expected failures", outcome.stale.len());
     }
     text.push_str(".\n");
-    let mut by_question: BTreeMap<&str, u64> = BTreeMap::new();
-    for failure in outcome.failures.iter().chain(&outcome.expected) {
-        let question = failure.message.split_once(": ").map(|(question, _)| question).filter(|question| OPERATIONS.contains(question));
-        *by_question.entry(question.unwrap_or("no answer")).or_default() += 1;
-    }
-    if by_question.keys().any(|question| OPERATIONS.contains(question)) {
-        let counts: Vec<String> = by_question.iter().map(|(question, count)| format!("{question} {count}")).collect();
-        let _ = writeln!(text, "Answers that differ, by question: {}.", counts.join(", "));
-    }
+    text.push_str(&by_question(outcome));
     text
 }
 
-/// The questions that are put to an adapter; its failures begin with one of them.
-const OPERATIONS: [&str; 5] = ["load", "migrate", "context", "check", "list"];
+/// How often an adapter is wrong, expected or not; nothing of a run without one.
+fn by_question(outcome: &Outcome) -> String {
+    let wrong: Vec<&Failure> = outcome.failures.iter().chain(&outcome.expected).collect();
+    let question = |failure: &Failure| failure.message.split_once(": ").map(|(question, _)| question.to_owned());
+    // An answer that differs in several ways is one answer.
+    let differ: BTreeSet<(&str, &str, Option<Release>, String)> = wrong
+        .iter()
+        .filter_map(|failure| Some((&*failure.case, &*failure.input, failure.release, question(failure)?)))
+        .filter(|(.., question)| outcome.asked.contains_key(question))
+        .collect();
+    let counts: Vec<(&String, u64, usize)> = outcome
+        .asked
+        .iter()
+        .map(|(asked, times)| (asked, *times, differ.iter().filter(|(.., question)| question == asked).count()))
+        .filter(|(.., wrong)| *wrong > 0)
+        .collect();
+    let said: Vec<String> = counts
+        .iter()
+        .enumerate()
+        .map(|(at, (asked, times, wrong))| match at {
+            0 => format!("{asked} differs in {wrong} of {}", words::count(*times, "answer", "answers")),
+            _ => format!("{asked} in {wrong} of {times}"),
+        })
+        .collect();
+    if said.is_empty() {
+        return String::new();
+    }
+    let cases = wrong.iter().map(|failure| &failure.case).collect::<BTreeSet<_>>().len();
+    let (subject, all) = (&outcome.subject, words::count(outcome.cases, "case", "cases"));
+    format!("{subject} is wrong in {cases} of {all}: {}.\n", said.join(", "))
+}
 
 fn place(failure: &Failure) -> String {
     let release = failure.release.map(|release| format!(" under {}", release.text())).unwrap_or_default();

@@ -102,8 +102,17 @@ fn breadcrumb_record(bytes: &[u8]) -> Option<Value> {
 /// Every form of storage is met in some recipe of the corpus.
 #[test]
 fn the_recipes_of_the_corpus_hold_records_of_every_form_of_storage() {
-    let forms =
-        ["binding", "breadcrumb", "cleanup-record", "lock", "migration-receipt", "replacement-receipt", "retirement-receipt", "tombstone"];
+    let forms = [
+        "binding",
+        "breadcrumb",
+        "cleanup-record",
+        "lock",
+        "migration-receipt",
+        "replacement-receipt",
+        "replacement-receipt-v1",
+        "retirement-receipt",
+        "tombstone",
+    ];
     let lacking: Vec<&str> = forms.into_iter().filter(|form| !OF_RECIPES.contains_key(form)).collect();
     assert_eq!(lacking, [] as [&str; 0]);
     let counts: Vec<(&str, usize)> = OF_RECIPES.iter().map(|(form, records)| (*form, records.len())).collect();
