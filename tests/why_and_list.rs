@@ -13,9 +13,9 @@ use gjc_fsck::agent::why::{Chain, Reported, STEPS, why};
 use gjc_fsck::agent::world::World;
 use gjc_fsck::corpus::sample;
 use gjc_fsck::finding::{Release, Severity};
-use gjc_fsck::fsys::Real;
 use gjc_fsck::fsys::host::ThisHost;
 use gjc_fsck::fsys::plant::plant;
+use gjc_fsck::fsys::{Errno, Inject, Phase, Real};
 use gjc_fsck::render;
 use gjc_fsck::render::human::Layout;
 use serde_json::{Value, json};
@@ -530,6 +530,30 @@ fn what_is_hidden_is_listed_with_what_hides_it() {
         }
         insta::assert_snapshot!(name, listed(&tree, &catalogue, 80));
     }
+}
+/// What cannot be read is never said to be none.
+#[test]
+fn what_cannot_be_looked_at_is_told() {
+    let receipt = format!("{INTERNAL}/receipts/{}.prepared.json", "a".repeat(64));
+    let tree = tree_with(vec![file(TRANSCRIPT, &body()), file(&receipt, "{}")]);
+    let asked = |asked: &str, fails: (&'static str, &'static str)| {
+        let unreadable = Inject::new(&Real, move |call| {
+            (call.phase == Phase::Before && call.op == fails.0 && call.path.to_string_lossy().ends_with(fails.1)).then_some(Errno::ACCESS)
+        });
+        why(&World { fs: &unreadable, ..world(&tree) }, asked)
+    };
+    let step = |chain: &Chain, name: &str| {
+        let step = chain.steps.iter().find(|step| step.step == name).unwrap();
+        (step.answer.clone(), step.evidence.iter().map(|seen| seen.shows.clone()).collect::<Vec<_>>())
+    };
+    let list = asked("s1", ("opendir", "/receipts"));
+    assert_eq!(step(&list, "receipts"), ("none that can be read".into(), vec!["cannot be listed: EACCES".into()]));
+    let record = step(&asked("s1", ("open", ".prepared.json")), "receipts");
+    assert_eq!(record.0, "none that can be read");
+    assert!(record.1[0].ends_with("whether it names this file nobody can tell"), "{record:?}");
+    let (answer, evidence) = step(&asked("s1", ("opendir", "/sessions")), "found");
+    assert_eq!((&*answer, &*evidence[1]), ("not found", "cannot be looked at: EACCES"));
+    assert!(evidence[0].ends_with("not everything could be looked at (1)"), "{evidence:?}");
 }
 #[test]
 fn a_directory_is_listed_by_itself() {

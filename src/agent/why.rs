@@ -18,7 +18,7 @@ use super::tombstone;
 use super::world::{Scope, World};
 use super::{binding, walk};
 use crate::finding::Difference;
-use crate::fsys::{Kind, Meta};
+use crate::fsys::{Entry, Errno, Kind, Meta};
 use crate::json::View;
 use crate::transcript::inspect::Inspected;
 use crate::transcript::open::{NOT_A_CANDIDATE, Opening, STAGED, anywhere, in_context};
@@ -463,13 +463,20 @@ impl<'w, 'a> Follow<'w, 'a> {
         let scope = self.own_scope()?;
         let receipts = scope.join(layout::INTERNAL).join(layout::RECEIPTS);
         let own = candidates::path_text(&self.path);
-        let mut evidence = Vec::new();
-        for entry in self.world.fs.list(&receipts).unwrap_or_default() {
+        let (mut evidence, mut unread) = (Vec::new(), Vec::new());
+        for entry in self.entries(&receipts, &mut unread) {
             let migration_receipt::Name::Migration { state, .. } = migration_receipt::parse_name(entry.name.as_encoded_bytes()) else {
                 continue;
             };
             let file = receipts.join(&entry.name);
-            let Ok(Some(record)) = read_record(self.world.fs, &file) else { continue };
+            let record = match read_record(self.world.fs, &file) {
+                Ok(Some(record)) => record,
+                Ok(None) => continue,
+                Err(refusal) => {
+                    unread.push(saw(&file, format!("{refusal}: whether it names this file nobody can tell")));
+                    continue;
+                }
+            };
             let names =
                 |side: &str| record.member(side).is_some_and(|side| side.str_member("path").is_some_and(|path| *path == *own.as_bytes()));
             for (side, word) in [("source", "legacy source"), ("destination", "v2 copy")] {
@@ -478,11 +485,26 @@ impl<'w, 'a> Follow<'w, 'a> {
                 }
             }
         }
-        let answer = if evidence.is_empty() { "none" } else { "named by receipts" };
+        let answer = match (evidence.is_empty(), unread.is_empty()) {
+            (true, true) => "none",
+            (true, false) => "none that can be read",
+            (false, _) => "named by receipts",
+        };
+        evidence.append(&mut unread);
         if evidence.is_empty() {
             evidence.push(saw(&receipts, "no migration receipt names this file"));
         }
         Some(passes("receipts", SECTION, answer, evidence))
+    }
+
+    /// What a directory of the protocol holds, nothing where there is none; one that cannot be listed is evidence.
+    fn entries(&self, directory: &Path, unread: &mut Vec<Evidence>) -> Vec<Entry> {
+        self.world.fs.list(directory).unwrap_or_else(|error| {
+            if !matches!(error.errno, Errno::NOENT | Errno::NOTDIR) {
+                unread.push(saw(directory, format!("cannot be listed: {}", error.token())));
+            }
+            Vec::new()
+        })
     }
 
     /// Resolves and lists the workspace; gjc's refusal when it does.
@@ -515,7 +537,7 @@ impl<'w, 'a> Follow<'w, 'a> {
         }
         let own = candidates::path_text(&self.path);
         let mut evidence = Vec::new();
-        for entry in self.world.fs.list(&directory).unwrap_or_default() {
+        for entry in self.entries(&directory, &mut evidence) {
             let tombstone::Name::Tombstone { .. } = tombstone::parse_name(entry.name.as_encoded_bytes()) else { continue };
             let file = directory.join(&entry.name);
             let Ok(Some(record)) = read_record(self.world.fs, &file) else {

@@ -5,7 +5,7 @@
 //! gjc's protocols make are no authority to delete. Once an attempt's files are published, a staging directory that is only
 //! detached yet changes nothing about it.
 
-use super::storage::{Removal, SessionStorage, StorageError, join};
+use super::storage::{Removal, SessionStorage, StorageError, join, split};
 use crate::json::{Value, View};
 use crate::transcript::blobs::name_of;
 use std::collections::{BTreeMap, BTreeSet};
@@ -104,14 +104,18 @@ impl<'s> Artifacts<'s> {
     fn path(&self, name: &str) -> String {
         join(&self.directory, name)
     }
-    /// The names of the files, hidden ones too.
-    fn names(&self) -> Vec<String> {
-        let tree = self.storage.tree(&self.directory).ok().flatten().unwrap_or_default();
-        tree.into_iter().filter(|node| !node.is_directory && !node.relative.contains('/')).map(|node| node.relative).collect()
+    /// The names of the files, hidden ones too; none where there is no directory. What else lies in it is no matter.
+    fn names(&self) -> Result<Vec<String>> {
+        let files = |pattern| match self.storage.list_files_strict(&self.directory, pattern) {
+            Err(error) if error.is("ENOENT") => Ok(Vec::new()),
+            listed => listed,
+        };
+        let paths: BTreeSet<String> = [files(".*")?, files("*")?].into_iter().flatten().collect();
+        Ok(paths.iter().map(|path| split(path).1.to_owned()).collect())
     }
     /// The next number: one more than any that is in use (spec 04 §6.2).
     fn first_free(&self) -> Result<u64> {
-        let numbers = self.names().into_iter().filter_map(|name| number_in_use(&name).map(str::to_owned));
+        let numbers = self.names()?.into_iter().filter_map(|name| number_in_use(&name).map(str::to_owned));
         let mut next = 0;
         for digits in numbers {
             let number = digits.parse::<u64>().ok().filter(|number| *number <= MAX_SAFE);
@@ -223,11 +227,12 @@ impl<'s> Artifacts<'s> {
     /// # Errors
     /// `No artifacts directory found`, `artifact://<number> not found`, `ambiguous id in authorized artifacts`.
     pub fn find(&self, number: u64) -> Result<String> {
-        if self.storage.tree(&self.directory)?.is_none() {
+        let names = self.names()?;
+        if names.is_empty() && !self.storage.exists(&self.directory)? {
             return Err(StorageError::plain("No artifacts directory found"));
         }
         let prefix = format!("{number}.");
-        let mut found = self.names().into_iter().filter(|name| name.starts_with(&prefix) && !name.ends_with(".meta.json"));
+        let mut found = names.into_iter().filter(|name| name.starts_with(&prefix) && !name.ends_with(".meta.json"));
         match (found.next(), found.next()) {
             (None, _) => Err(StorageError::plain(format!("artifact://{number} not found"))),
             (Some(name), None) => Ok(name),
@@ -362,7 +367,7 @@ impl<'s> Artifacts<'s> {
 
     /// Publishes the files of a staging directory, renumbered. Claims stay behind: the numbers here are the mapped ones.
     fn take_over(&mut self, staging: &Artifacts<'s>, mapping: &Mapping, published: &mut Vec<String>) -> Result<()> {
-        for name in staging.names().into_iter().filter(|name| !name.starts_with(CLAIM)) {
+        for name in staging.names()?.into_iter().filter(|name| !name.starts_with(CLAIM)) {
             let bytes = self.storage.read(&staging.path(&name))?;
             let number = name.split_once('.').and_then(|(digits, rest)| Some((mapping.get(&digits.parse().ok()?)?, rest)));
             let mapped = number.map_or_else(|| name.clone(), |(number, rest)| format!("{number}.{rest}"));
@@ -666,6 +671,29 @@ mod tests {
         assert_eq!((staging.save("one", "bash", 9), staging.save("two", "grep", 9)), (Ok(0), Ok(1)));
         staging.publish_named("notes.md", b"n").unwrap();
         staging
+    }
+
+    /// 04 §6.2, §6.3: only names count
+    #[test]
+    fn a_link_in_the_directory_hides_no_number_that_is_in_use() {
+        let fs = fsys::Memory::new();
+        fs.directory("/s");
+        fs.file("/s/a/5.bash.log", b"five");
+        fs.symlink("/s/a/link", "elsewhere");
+        let storage = Files::new(&fs);
+        let mut artifacts = Artifacts::new(&storage, ROOT);
+        assert_eq!(artifacts.save("six", "bash", 9), Ok(6));
+        assert_eq!(artifacts.read(5, Range::default()).as_deref(), Ok(&b"five"[..]));
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_listed_gives_out_no_number() {
+        let fs = fsys::Memory::new();
+        fs.directory("/s/a");
+        let closed = fsys::Inject::changing(&fs, |call: &fsys::Call<'_>| (call.op == "opendir").then_some(fsys::Errno::ACCESS));
+        let storage = Files::new(&closed);
+        assert!(Artifacts::new(&storage, ROOT).allocate().unwrap_err().is("EACCES"));
+        assert_eq!(fs.content("/s/a/.artifact-id-0"), None);
     }
 
     #[test]

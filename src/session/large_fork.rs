@@ -295,10 +295,9 @@ impl Read for Ranges<'_> {
         if storage.stat(path).ok() != Some(stat) {
             return Err(io::Error::other("source_changed"));
         }
-        // A range is read whole or not at all.
-        buffer.get_mut(..bytes.len()).unwrap_or_default().copy_from_slice(&bytes);
-        self.at += bytes.len() as u64;
-        Ok(bytes.len())
+        let read = (&*bytes).read(buffer)?;
+        self.at += read as u64;
+        Ok(read)
     }
 }
 

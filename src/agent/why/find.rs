@@ -69,12 +69,16 @@ struct Match {
 /// that of a legacy directory, then the latest.
 fn by_id(world: &World<'_>, asked: &str) -> Result<(PathBuf, Step), Step> {
     let root = world.canonical_root(&world.sessions_root);
-    let mut matches = matches(world, &root, asked);
+    let (mut matches, unread) = matches(world, &root, asked);
     matches.sort_by(|a, b| (b.fit, b.provenance_v2, b.mtime_ns, &a.path).cmp(&(a.fit, a.provenance_v2, a.mtime_ns, &b.path)));
     let Some(best) = matches.first() else {
-        let shows = format!("no session below this directory has the id `{asked}`, or one that begins with it");
+        let mut shows = format!("no session below this directory has the id `{asked}`, or one that begins with it");
+        if !unread.is_empty() {
+            shows += &format!("; not everything could be looked at ({})", unread.len());
+        }
+        let evidence = std::iter::once(saw(&root, shows)).chain(unread.iter().map(|error| saw(&error.path, missing(error)))).collect();
         let advice = "Check the id (`gjc-fsck list --all` shows every one), or name the file by its path. A session kept with --session-dir, or in another agent directory, is not looked for here.";
-        return Err(stops("found", SECTION, "not found", vec![saw(&root, shows)], advice));
+        return Err(stops("found", SECTION, "not found", evidence, advice));
     };
     let alike: Vec<&Match> = matches.iter().filter(|one| one.fit == best.fit).collect();
     let ids: BTreeSet<&str> = alike.iter().map(|one| one.id.as_str()).collect();
@@ -107,17 +111,25 @@ impl Match {
 }
 
 /// Every transcript of the visited directories that fits. As in gjc the comparison leaves case aside, and the header id, the
-/// name without `.jsonl`, and what stands behind the last `_` of it count.
-fn matches(world: &World<'_>, root: &Path, asked: &str) -> Vec<Match> {
+/// name without `.jsonl`, and what stands behind the last `_` of it count. And the directories that cannot be listed.
+fn matches(world: &World<'_>, root: &Path, asked: &str) -> (Vec<Match>, Vec<Error>) {
     let wanted = asked.strip_suffix(layout::TRANSCRIPT_SUFFIX).unwrap_or(asked).to_lowercase();
-    let mut found = Vec::new();
+    let (mut found, mut unread) = (Vec::new(), Vec::new());
     if wanted.is_empty() {
-        return found;
+        return (found, unread);
     }
-    for directory in world.fs.list(root).unwrap_or_default() {
+    let mut entries = |directory: &Path| {
+        world.fs.list(directory).unwrap_or_else(|error| {
+            if !matches!(error.errno, Errno::NOENT | Errno::NOTDIR | Errno::LOOP) {
+                unread.push(error);
+            }
+            Vec::new()
+        })
+    };
+    for directory in entries(root) {
         let is_scope = layout::sessions_name(directory.name.as_encoded_bytes()) == layout::SessionsName::Scope;
         let directory = root.join(&directory.name);
-        for entry in world.fs.list(&directory).unwrap_or_default() {
+        for entry in entries(&directory) {
             if !layout::is_transcript_name(entry.name.as_encoded_bytes()) {
                 continue;
             }
@@ -143,5 +155,5 @@ fn matches(world: &World<'_>, root: &Path, asked: &str) -> Vec<Match> {
             found.push(Match { fit, provenance_v2: is_scope, mtime_ns, path, id: header.or(of_name).unwrap_or(stem) });
         }
     }
-    found
+    (found, unread)
 }
