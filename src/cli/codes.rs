@@ -27,12 +27,11 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         return Err(Failure::Usage(format!("no such area; the areas are: {}", areas.join(", "))));
     }
     let (format, width) = (console.options.format, console.environment.width);
-    let out = console.out();
     if format == Format::Json {
         let entries: Vec<CodeEntry> = codes.into_iter().map(CodeEntry::from).collect();
-        serde_json::to_writer_pretty(&mut *out, &entries).map_err(std::io::Error::from)?;
-        writeln!(out)?;
+        console.json(&entries)?;
     } else {
+        let out = console.out();
         let names = codes.iter().map(|code| code.name.len()).max().unwrap_or(0);
         for code in codes {
             let level = reference::level(code.severity);

@@ -1,13 +1,16 @@
 //! Where a command writes, and how its failures become words and exit bits.
 
+use super::options::Format;
 use super::{Environment, Options, Status};
 use crate::agent::locate::Location;
 use crate::agent::walk::show;
 use crate::agent::world::World;
 use crate::fsys::host::Liveness;
 use crate::fsys::{Errno, Fs, io_errno};
+use crate::render::human::Layout;
 use crate::render::style::plain;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
@@ -90,6 +93,32 @@ impl Console {
         } else {
             self.out.write_all(bytes)
         }
+    }
+
+    /// Writes a value as JSON, indented.
+    ///
+    /// # Errors
+    /// The answer cannot be written.
+    pub fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut self.out, value).map_err(io::Error::from)?;
+        writeln!(self.out)
+    }
+
+    /// Writes an answer in the format that is asked for.
+    ///
+    /// # Errors
+    /// The answer cannot be written.
+    pub fn answer(&mut self, value: &impl Serialize, human: impl FnOnce() -> String, concise: impl FnOnce() -> String) -> io::Result<()> {
+        match self.options.format {
+            Format::Human => self.out.write_all(human().as_bytes()),
+            Format::Concise => self.out.write_all(concise().as_bytes()),
+            Format::Json => self.json(value),
+        }
+    }
+
+    /// How an answer for people is laid out.
+    pub fn layout(&self) -> Layout {
+        Layout { colour: self.colour(), width: self.environment.width, quiet: self.options.quiet }
     }
 
     /// The surroundings in which gjc would run for this user. Run as root, it speaks for the owner of the agent directory.

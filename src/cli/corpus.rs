@@ -1,6 +1,5 @@
 //! `corpus`: run, bless, lint and count the cases of a corpus, ours or anybody's.
 
-use super::list::put;
 use super::{Console, Failure, Status};
 use crate::corpus::adapter::{self, Adapter};
 use crate::corpus::run::{self, Outcome};
@@ -137,7 +136,7 @@ fn run_cases(args: &Run, console: &mut Console) -> Result<Status, Failure> {
         let text = Expectations::text(&outcome.failures.iter().chain(&outcome.expected).cloned().collect::<Vec<_>>());
         console.out().write_all(text.as_bytes())?;
     } else {
-        put(&outcome, || render::run(&outcome), || render::run(&outcome), console)?;
+        console.answer(&outcome, || render::run(&outcome), || render::run(&outcome))?;
     }
     Ok(status(&outcome))
 }
@@ -169,13 +168,13 @@ fn lint(place: &Place, console: &mut Console) -> Result<Status, Failure> {
 
 fn releases(place: &Place, console: &mut Console) -> Result<Status, Failure> {
     let differing = by_release::differing(&root(place, console)?).map_err(operational)?;
-    put(&differing, || render::by_release(&differing), || render::by_release(&differing), console)?;
+    console.answer(&differing, || render::by_release(&differing), || render::by_release(&differing))?;
     Ok(Status::CLEAN)
 }
 
 fn coverage(place: &Place, console: &mut Console) -> Result<Status, Failure> {
     let rows = coverage::of(&root(place, console)?).map_err(operational)?;
     let lacking = rows.iter().any(|row| !row.is_covered());
-    put(&rows, || render::coverage(&rows), || render::coverage(&rows), console)?;
+    console.answer(&rows, || render::coverage(&rows), || render::coverage(&rows))?;
     Ok(if lacking { Status::FINDINGS } else { Status::CLEAN })
 }

@@ -211,15 +211,10 @@ impl Pairing<'_> {
 }
 
 fn write(answer: &Answer, console: &mut Console) -> Result<Status, Failure> {
-    let format = console.options.report_format;
-    let out = console.out();
-    match format {
-        ReportFormat::Json => {
-            serde_json::to_writer_pretty(&mut *out, answer).map_err(io::Error::from)?;
-            writeln!(out)?;
-        }
-        ReportFormat::Markdown => out.write_all(render::markdown(answer).as_bytes())?,
-        _ => out.write_all(render::text(answer).as_bytes())?,
+    match console.options.report_format {
+        ReportFormat::Json => console.json(answer)?,
+        ReportFormat::Markdown => console.out().write_all(render::markdown(answer).as_bytes())?,
+        _ => console.out().write_all(render::text(answer).as_bytes())?,
     }
     let differ = !(answer.files.is_empty() && answer.only_a.is_empty() && answer.only_b.is_empty());
     Ok(if differ { Status::FINDINGS } else { Status::CLEAN })

@@ -5,7 +5,6 @@ use super::{Console, Failure, Status};
 use crate::check;
 use crate::render::explain;
 use crate::report::reference::{self, CodeEntry, Found};
-use std::io;
 
 /// Arguments of `explain`.
 #[derive(clap::Args, Debug)]
@@ -37,17 +36,15 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     }
     let (json, colour, width) = (console.options.format == Format::Json, console.colour(), console.environment.width);
     let release = console.options.gjc;
-    let out = console.out();
     if json {
         // A word of gjc is answered by the codes that lead to it.
         let led = words.iter().flat_map(|word| word.codes).filter_map(|name| check::code(name));
         let entries: Vec<CodeEntry> = found.into_iter().chain(led).map(CodeEntry::from).collect();
-        serde_json::to_writer_pretty(&mut *out, &entries).map_err(io::Error::from)?;
-        writeln!(out)?;
+        console.json(&entries)?;
         return Ok(Status::CLEAN);
     }
     let pages = found.into_iter().map(|code| explain::code(code, release, colour, width));
     let pages = pages.chain(words.into_iter().map(|word| explain::word(word, colour, width)));
-    out.write_all(pages.collect::<Vec<_>>().join("\n").as_bytes())?;
+    console.out().write_all(pages.collect::<Vec<_>>().join("\n").as_bytes())?;
     Ok(Status::CLEAN)
 }

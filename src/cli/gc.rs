@@ -1,7 +1,6 @@
 //! `gc [PATH]`: the retirement journals of a profile or of one scope, and how far each is.
 
 use super::list::{named, no_agent_directory};
-use super::options::Format;
 use super::{Console, Failure, Status};
 use crate::agent::layout::is_transcript_name;
 use crate::agent::locate::{Part, part_of};
@@ -10,7 +9,6 @@ use crate::fsys::host::ThisHost;
 use crate::fsys::{Fs, Kind, Real};
 use crate::gc::inspector::{Answer, inspect};
 use crate::gc::survey::{Around, Survey, one, survey, token};
-use crate::render::human::Layout;
 use crate::render::journals;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -79,17 +77,8 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     bar.finish_and_clear();
     let mut survey = surveyed?;
     survey.inspection = inspection;
-    let layout = Layout { colour: console.colour(), width: console.environment.width, quiet: console.options.quiet };
-    let format = console.options.format;
-    let out = console.out();
-    match format {
-        Format::Human => out.write_all(journals::text(&survey, layout).as_bytes())?,
-        Format::Concise => out.write_all(journals::concise(&survey).as_bytes())?,
-        Format::Json => {
-            serde_json::to_writer_pretty(&mut *out, &survey).map_err(std::io::Error::from)?;
-            writeln!(out)?;
-        }
-    }
+    let layout = console.layout();
+    console.answer(&survey, || journals::text(&survey, layout), || journals::concise(&survey))?;
     Ok(status(&survey))
 }
 

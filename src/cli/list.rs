@@ -2,7 +2,6 @@
 //! other lists: recent, picker, strict inventory.
 
 use super::demo::quoted;
-use super::options::Format;
 use super::{Console, Failure, Status};
 use crate::agent::catalogue;
 use crate::agent::locate::{Part, part_of};
@@ -10,12 +9,10 @@ use crate::agent::predict;
 use crate::agent::walk::show;
 use crate::fsys::host::ThisHost;
 use crate::fsys::{Fs, Kind, Real};
-use crate::render::human::Layout;
 use crate::render::{discovery, list};
 use crate::session::discovery::answer::List;
 use crate::session::discovery::search::Search;
 use crate::session::discovery::{inventory, picker, recent};
-use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `list`.
@@ -94,8 +91,8 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         answer.keep(|texts| search.finds(texts));
     }
     let options = options_again(agent_dir, console);
-    let layout = layout(console);
-    put(&answer, || list::text(&answer, &options, layout), || list::concise(&answer), console)?;
+    let layout = console.layout();
+    console.answer(&answer, || list::text(&answer, &options, layout), || list::concise(&answer))?;
     Ok(if refused { Status::FINDINGS } else { Status::CLEAN })
 }
 
@@ -151,8 +148,8 @@ fn other_list(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         Some(query) => answer.found(&Search::new(query)),
         None => answer,
     };
-    let layout = layout(console);
-    put(&answer, || discovery::list(&answer, layout), || discovery::list_concise(&answer), console)?;
+    let layout = console.layout();
+    console.answer(&answer, || discovery::list(&answer, layout), || discovery::list_concise(&answer))?;
     let stands = answer.refused.is_none() && answer.failures.is_empty();
     Ok(if stands { Status::CLEAN } else { Status::FINDINGS })
 }
@@ -174,31 +171,6 @@ fn directory(path: &Path, console: &Console) -> Result<PathBuf, Failure> {
 pub(super) fn options_again(agent_dir: Option<&Path>, console: &Console) -> String {
     let options = [("--agent-dir", agent_dir), ("--assume-root", console.options.assume_root.as_deref())];
     options.into_iter().filter_map(|(option, path)| path.map(|path| format!(" {option} {}", quoted(path)))).collect()
-}
-
-/// How the human form is laid out.
-pub(super) fn layout(console: &Console) -> Layout {
-    Layout { colour: console.colour(), width: console.environment.width, quiet: console.options.quiet }
-}
-
-/// Writes an answer in the format that is asked for.
-pub(super) fn put(
-    answer: &impl Serialize,
-    human: impl FnOnce() -> String,
-    concise: impl FnOnce() -> String,
-    console: &mut Console,
-) -> Result<(), Failure> {
-    let format = console.options.format;
-    let out = console.out();
-    match format {
-        Format::Human => out.write_all(human().as_bytes())?,
-        Format::Concise => out.write_all(concise().as_bytes())?,
-        Format::Json => {
-            serde_json::to_writer_pretty(&mut *out, answer).map_err(std::io::Error::from)?;
-            writeln!(out)?;
-        }
-    }
-    Ok(())
 }
 
 /// What the named path is.

@@ -1,6 +1,6 @@
 //! `continue`: what `gjc --continue` would open in this directory and terminal, and why.
 
-use super::list::{layout, no_agent_directory, options_again, put};
+use super::list::{no_agent_directory, options_again};
 use super::{Console, Failure, Status};
 use crate::agent::walk::show;
 use crate::fsys::Real;
@@ -59,7 +59,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     }
     let destination = session_dir.as_deref().map_or(Destination::Managed, Destination::Explicit);
     let answer = Continue::new(&cwd, terminal, proceed(&world, &cwd, destination, breadcrumb.as_deref(), world.context_budget));
-    let (layout, options) = (layout(console), options_again(args.agent_dir.as_deref(), console));
-    put(&answer, || discovery::proceed(&answer, &options, layout), || discovery::proceed_concise(&answer), console)?;
+    let (layout, options) = (console.layout(), options_again(args.agent_dir.as_deref(), console));
+    console.answer(&answer, || discovery::proceed(&answer, &options, layout), || discovery::proceed_concise(&answer))?;
     Ok(if answer.action == "fails" { Status::FINDINGS } else { Status::CLEAN })
 }

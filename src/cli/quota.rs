@@ -1,12 +1,10 @@
 //! `quota [PATH]`: how much of each of gjc's limits is used, and what is left.
 
 use super::check::{observed, options, target};
-use super::options::Format;
 use super::{Console, Failure, Status};
 use crate::check::run::{Depth, Target};
 use crate::finding::Severity;
 use crate::fsys::Real;
-use crate::render::human::Layout;
 use crate::render::quota as page;
 use crate::report::quota::quota;
 use std::path::PathBuf;
@@ -47,17 +45,8 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     for unread in &unread {
         console.note(unread);
     }
-    let layout = Layout { colour: console.colour(), width: console.environment.width, quiet: console.options.quiet };
-    let format = console.options.format;
-    let out = console.out();
-    match format {
-        Format::Human => out.write_all(page::text(&answer, layout).as_bytes())?,
-        Format::Concise => out.write_all(page::concise(&answer).as_bytes())?,
-        Format::Json => {
-            serde_json::to_writer_pretty(&mut *out, &answer).map_err(std::io::Error::from)?;
-            writeln!(out)?;
-        }
-    }
+    let layout = console.layout();
+    console.answer(&answer, || page::text(&answer, layout), || page::concise(&answer))?;
     let status = if exceeded { Status::INCONCLUSIVE } else { Status::CLEAN };
     Ok(if unread.is_empty() { status } else { status | Status::OPERATIONAL })
 }

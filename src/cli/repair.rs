@@ -3,7 +3,6 @@
 
 use super::demo::quoted;
 use super::list::{named, no_agent_directory};
-use super::options::Format;
 use super::{Console, Failure, Status, destination};
 use crate::agent::layout::is_transcript_name;
 use crate::agent::locate::{Part, part_of};
@@ -11,7 +10,6 @@ use crate::agent::walk::show;
 use crate::fsys::host::ThisHost;
 use crate::fsys::output::NewFile;
 use crate::fsys::{Change, Errno, Fs, Kind, Real, Sha256Reader, Watched, input};
-use crate::render::human::Layout;
 use crate::render::repair as render;
 use crate::repair::apply::{Applied, Made, apply};
 use crate::repair::outside::uuid_of;
@@ -190,16 +188,12 @@ fn wanted(args: &Args, given: Option<&Plan>, console: &Console) -> Result<(Wante
     })
 }
 
-fn layout(console: &Console) -> Layout {
-    Layout { colour: console.colour(), width: console.environment.width, quiet: console.options.quiet }
-}
-
 fn show_plan(args: &Args, planned: &Plan, console: &mut Console) -> Result<Status, Failure> {
     if let Some(path) = &args.out {
         write_json(path, planned)?;
     }
     let kept = args.out.as_deref().map(quoted);
-    let layout = layout(console);
+    let layout = console.layout();
     answer(console, planned, || render::plan(planned, kept.as_deref(), layout))?;
     let refused = |refused: &Option<plan::Refusal>| refused.as_ref().is_some_and(|refusal| refusal.code != "legacy_migration_disabled");
     let left = planned.scopes.iter().any(|scope| {
@@ -215,7 +209,7 @@ fn of_unread(planned: &Plan) -> Status {
 }
 
 fn show_applied(args: &Args, planned: &Plan, applied: &Applied, console: &mut Console) -> Result<(), Failure> {
-    let layout = layout(console);
+    let layout = console.layout();
     answer(console, applied, || render::applied(applied, planned, args.proof.as_deref(), layout))
 }
 
@@ -236,7 +230,7 @@ fn verify(path: &Path, console: &mut Console) -> Result<Status, Failure> {
             return Err(Failure::Usage(format!("{}: a proof of neither form, {forms}", show(path.as_os_str()))));
         }
     };
-    let layout = layout(console);
+    let layout = console.layout();
     answer(console, &checked, || render::verified(&what, &checked, layout))?;
     Ok(if checked.iter().all(|one| one.holds) { Status::CLEAN } else { Status::FINDINGS })
 }
@@ -280,7 +274,7 @@ fn salvage_into(source: &Path, directory: &Path, console: &mut Console) -> Resul
     let original = hashed(source, source_size, &source_hash);
     let before = Watched::open(&Real, source).map_err(unread)?;
     let before = salvage::read(before, source_size, options).map_err(|error| Failure::at(source, &error))?;
-    let layout = layout(console);
+    let layout = console.layout();
     if copied.sha256 == original.sha256 {
         answer(console, &before, || render::nothing_to_salvage(&original, &before, layout))?;
         return Ok(if before.because.is_some() { Status::FINDINGS } else { Status::CLEAN });
@@ -356,17 +350,8 @@ fn not_there(what: &str, named: &Path, error: &crate::fsys::Error) -> Failure {
 }
 
 /// Writes the answer: as JSON where that is asked for, else for people.
-fn answer(console: &mut Console, value: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Failure> {
-    let format = console.options.format;
-    let out = console.out();
-    match format {
-        Format::Json => {
-            serde_json::to_writer_pretty(&mut *out, value).map_err(std::io::Error::from)?;
-            writeln!(out)?;
-        }
-        Format::Human | Format::Concise => out.write_all(text().as_bytes())?,
-    }
-    Ok(())
+fn answer(console: &mut Console, value: &impl Serialize, text: impl Fn() -> String) -> Result<(), Failure> {
+    Ok(console.answer(value, &text, &text)?)
 }
 
 fn read_plan(path: &Path) -> Result<Plan, Failure> {

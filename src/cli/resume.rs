@@ -1,6 +1,6 @@
 //! `resume X`: which session `gjc --resume X` would take, and why; or what the SDK would say of a saved session.
 
-use super::list::{layout, no_agent_directory, options_again, put};
+use super::list::{no_agent_directory, options_again};
 use super::{Console, Failure, Status};
 use crate::agent::walk::show;
 use crate::fsys::Real;
@@ -55,9 +55,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let asked = args.session.to_string_lossy().into_owned();
     if args.sdk_json {
         let reply = saved::saved(&world, &asked, &cwd);
-        let out = console.out();
-        serde_json::to_writer_pretty(&mut *out, &reply).map_err(std::io::Error::from)?;
-        writeln!(out)?;
+        console.json(&reply)?;
         return Ok(if reply.saved_session.is_some() { Status::CLEAN } else { Status::FINDINGS });
     }
     let session_dir = args.session_dir.as_ref().map(|directory| world.current_dir.join(directory));
@@ -72,7 +70,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         let managed = if is_managed { proceed::managed_of(&world, path) } else { None };
         proceed::open(&world, path, look, managed.as_ref(), For::Resume)
     });
-    let (layout, options) = (layout(console), options_again(args.agent_dir.as_deref(), console));
-    put(&answer, || discovery::resume(&answer, &options, layout), || discovery::resume_concise(&answer), console)?;
+    let (layout, options) = (console.layout(), options_again(args.agent_dir.as_deref(), console));
+    console.answer(&answer, || discovery::resume(&answer, &options, layout), || discovery::resume_concise(&answer))?;
     Ok(if matches!(answer.action, "fails" | "not_found") { Status::FINDINGS } else { Status::CLEAN })
 }

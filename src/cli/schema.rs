@@ -47,9 +47,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         return write(file, &answer, console);
     }
     let form = form.map_or_else(|| named("report"), Ok)?;
-    let out = console.out();
-    serde_json::to_writer_pretty(&mut *out, &(form.schema)()).map_err(io::Error::from)?;
-    writeln!(out)?;
+    console.json(&(form.schema)())?;
     Ok(Status::CLEAN)
 }
 
@@ -78,12 +76,11 @@ fn compared(file: &Path, form: Option<Form>) -> Result<Answer, Failure> {
 fn write(file: &Path, answer: &Answer, console: &mut Console) -> Result<Status, Failure> {
     let status = if answer.invalid == 0 { Status::CLEAN } else { Status::FINDINGS };
     let format = console.options.format;
-    let out = console.out();
     if format == Format::Json {
-        serde_json::to_writer_pretty(&mut *out, answer).map_err(io::Error::from)?;
-        writeln!(out)?;
+        console.json(answer)?;
         return Ok(status);
     }
+    let out = console.out();
     let file = show(file.as_os_str());
     for objection in &answer.objections {
         let line = objection.line.map_or(String::new(), |line| format!(":{line}"));

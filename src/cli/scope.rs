@@ -48,13 +48,11 @@ struct Answer {
 /// The directory has no identity: the message bears gjc's scope error.
 pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let answer = answer(&Real, args, console)?;
-    let json = console.options.format == Format::Json;
-    let out = console.out();
-    if json {
-        serde_json::to_writer_pretty(&mut *out, &answer).map_err(std::io::Error::from)?;
-        writeln!(out)?;
+    if console.options.format == Format::Json {
+        console.json(&answer)?;
         return Ok(Status::CLEAN);
     }
+    let out = console.out();
     writeln!(out, "{}", answer.directory_name)?;
     writeln!(out)?;
     writeln!(out, "workspace  {}", plain(&answer.canonical_path))?;

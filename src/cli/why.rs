@@ -2,7 +2,6 @@
 
 use super::check::options;
 use super::list::no_agent_directory;
-use super::options::Format;
 use super::{Console, Failure, Status};
 use crate::agent::layout::is_transcript_name;
 use crate::agent::locate::{Part, part_of};
@@ -12,7 +11,6 @@ use crate::agent::world::World;
 use crate::check::run::{self, Depth, Target};
 use crate::fsys::host::ThisHost;
 use crate::fsys::{Fs, Kind, Real};
-use crate::render::human::Layout;
 use crate::render::why as render;
 use crate::session::discovery::resolve::is_path_like;
 use indexmap::IndexMap;
@@ -71,27 +69,13 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     }
     let mut chain = why(&world, &args.session);
     chain.reported = reported(&world, &chain, console);
-    write(&chain, console)?;
+    let layout = console.layout();
+    console.answer(&chain, || render::text(&chain, layout), || render::concise(&chain))?;
     Ok(match chain.stop() {
         None => Status::CLEAN,
         Some(step) if step.answer == "ambiguous" => Status::USAGE,
         Some(_) => Status::FINDINGS,
     })
-}
-
-fn write(chain: &Chain, console: &mut Console) -> Result<(), Failure> {
-    let layout = Layout { colour: console.colour(), width: console.environment.width, quiet: console.options.quiet };
-    let format = console.options.format;
-    let out = console.out();
-    match format {
-        Format::Human => out.write_all(render::text(chain, layout).as_bytes())?,
-        Format::Concise => out.write_all(render::concise(chain).as_bytes())?,
-        Format::Json => {
-            serde_json::to_writer_pretty(&mut *out, chain).map_err(std::io::Error::from)?;
-            writeln!(out)?;
-        }
-    }
-    Ok(())
 }
 
 /// What must be checked so that the check can see why gjc turns away at a step: the file itself, the directory it lies in, or

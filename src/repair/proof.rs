@@ -246,11 +246,11 @@ pub(super) fn begins(fs: &dyn Fs, path: &Path, size: u64, sha256: &str) -> Resul
         Ok((hex(&hash.finalize()), size - left, meta.size))
     };
     match looked() {
-        Ok((found, _, now)) if found == sha256 => Ok(match now - size {
+        Ok((_, read, _)) if read < size => Err(format!("it has {read} of {size} bytes")),
+        Ok((found, _, now)) if found == sha256 => Ok(match now.saturating_sub(size) {
             0 => format!("{size} bytes, nothing added"),
             more => format!("{size} bytes, {more} added since"),
         }),
-        Ok((_, read, _)) if read < size => Err(format!("it has {read} of {size} bytes")),
         Ok((found, ..)) => Err(format!("other bytes: sha256 {found}")),
         Err(why) => Err(said(&why)),
     }

@@ -387,6 +387,13 @@ fn a_salvage_proof_is_verified_too() {
     let verify = || gjc_fsck(&tree, &["--verify", "mended/torn.jsonl.salvage.json"]);
     assert_eq!((code(&verify()), said(&verify()).contains("the salvage proof of")), (0, true), "{}", said(&verify()));
     let kept = std::fs::read_to_string(&proof).unwrap();
+    // A size that the copy does not have, though all of it has the hash.
+    let mut longer: serde_json::Value = serde_json::from_str(&kept).unwrap();
+    let size = longer["copy"]["size"].as_u64().unwrap();
+    longer["copy"]["size"] = (size + 1).into();
+    std::fs::write(&proof, longer.to_string()).unwrap();
+    let told = said(&verify()).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!((code(&verify()), told.contains(&format!("it has {size} of {} bytes", size + 1))), (4, true), "{told}");
     // A range that is not what was carried over; bytes of the copy; bytes of the source: each is seen.
     std::fs::write(&proof, kept.replacen("\"from\": 0", "\"from\": 1", 1)).unwrap();
     assert_eq!((code(&verify()), said(&verify()).contains("2 statements")), (4, true), "{}", said(&verify()));
