@@ -474,7 +474,8 @@ fn plain_name(name: &[u8]) -> Option<Residue<'_>> {
         return base_and_uuid(rest).map(|(lock, _)| Residue::OwnerTemp { lock });
     }
     if let Some(rest) = name.strip_suffix(b".bak") {
-        let primary = split_last_dot(rest).map(|(left, _)| left).filter(|left| !left.is_empty() && left.ends_with(b".jsonl"));
+        // gjc looks for the names with a glob, which leaves out those that begin with a dot.
+        let primary = split_last_dot(rest).map(|(left, _)| left).filter(|left| !left.starts_with(b".") && left.ends_with(b".jsonl"));
         return Some(Residue::Backup { primary });
     }
     let at = memchr::memmem::rfind(name, b".jsonl.spill.")?;
@@ -684,7 +685,8 @@ mod tests {
         assert_eq!(parse(b".a.jsonl.016a.tmp"), None);
         is("orphan.jsonl.016a0b0c0d0e0f10.bak", Residue::Backup { primary: Some(b"orphan.jsonl") });
         is("x.jsonl.bak", Residue::Backup { primary: None });
-        is(".jsonl.1.bak", Residue::Backup { primary: Some(b".jsonl") });
+        is(".jsonl.1.bak", Residue::Backup { primary: None });
+        is(".d.jsonl.1.bak", Residue::Backup { primary: None });
         is(&format!(".a.jsonl.{UUID}.staged"), Residue::Staged { base: b"a.jsonl" });
         is(&format!(".a.jsonl.{UUID}.staged-final"), Residue::Staged { base: b"a.jsonl" });
         is(&format!(".s1.memory-guard.{UUID}.jsonl"), Residue::MemoryGuard { id: b"s1" });

@@ -486,25 +486,34 @@ fn duplicates(site: &Site<'_>, listing: &Managed, sink: &mut dyn Sink) {
     }
 }
 
-/// Ids, or base-name suffixes, that are a prefix of another's in the same listing, ignoring case.
+/// Ids, or base-name suffixes (what stands behind the last `_`), that are a prefix of another session's in the same listing,
+/// ignoring case (spec 04 §3.1). Sessions of the very same id have a code of their own.
 fn ambiguous(site: &Site<'_>, listing: &Managed, sink: &mut dyn Sink) {
-    let mut names: Vec<(Cow<'_, str>, &Path)> = Vec::with_capacity(2 * listing.owned.len());
+    let mut names: Vec<(Cow<'_, str>, &JsString, &Path)> = Vec::with_capacity(2 * listing.owned.len());
     for listed in &listing.owned {
-        let path = &*listed.candidate.path;
-        let id = listed.candidate.session_id.as_js().to_string_lossy();
+        let (path, session_id) = (&*listed.candidate.path, &listed.candidate.session_id);
+        let id = session_id.as_js().to_string_lossy();
         let suffix = path.file_stem().and_then(|stem| match stem.to_str() {
-            Some(stem) => stem.split_once('_').map(|(_, suffix)| Cow::Borrowed(suffix)),
-            None => show(stem).split_once('_').map(|(_, suffix)| Cow::Owned(suffix.to_owned())),
+            Some(stem) => stem.rsplit_once('_').map(|(_, suffix)| Cow::Borrowed(suffix)),
+            None => show(stem).rsplit_once('_').map(|(_, suffix)| Cow::Owned(suffix.to_owned())),
         });
-        names.extend([Some(id), suffix].into_iter().flatten().map(|name| (lower_case(name), path)));
+        names.extend([Some(id), suffix].into_iter().flatten().map(|name| (lower_case(name), session_id, path)));
     }
     names.sort_unstable();
-    names.dedup();
+    names.dedup_by(|a, b| (&a.0, a.1) == (&b.0, b.1));
     let mut told: BTreeSet<&Path> = BTreeSet::new();
-    for pair in names.windows(2) {
-        let [(short, path), (long, other)] = pair else { continue };
-        if path != other && !short.is_empty() && long != short && long.starts_with(&**short) && told.insert(path) {
-            let message = format!("`--resume {short}` also matches `{long}`; the newest is taken.");
+    for (at, (short, id, path)) in names.iter().enumerate() {
+        // What begins with the name stands right behind it; few of these are the session's own other name.
+        let longer = names.iter().skip(at + 1).take_while(|(long, ..)| long.starts_with(&**short));
+        if !short.is_empty()
+            && let Some((long, _, other)) = longer.into_iter().find(|(_, other, _)| other != id)
+            && told.insert(path)
+        {
+            let message = if long == short {
+                format!("`--resume {short}` also matches another session that is called so; the newest is taken.")
+            } else {
+                format!("`--resume {short}` also matches `{long}`; the newest is taken.")
+            };
             sink.push(
                 Finding::new(&listing_codes::ID_PREFIX_AMBIGUOUS, site.place(path), message).related("also matched", site.place(other)),
             );

@@ -8,6 +8,7 @@ use crate::corpus::sample;
 use crate::finding::Release;
 use crate::fsys::plant::plant;
 use crate::fsys::{Fs, Real};
+use crate::render::words::shell_word;
 use crate::report;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -86,19 +87,5 @@ fn again(root: &Path, console: &Console) -> String {
 
 /// A path as a word of a POSIX shell.
 pub(super) fn quoted(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | '@' | '%' | ':' | ',');
-    if text.chars().all(plain) && !text.starts_with('-') { text.into_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_is_one_word_for_a_shell() {
-        assert_eq!(quoted(Path::new("/tmp/a-b.c")), "/tmp/a-b.c");
-        assert_eq!(quoted(Path::new("/tmp/it's here")), "'/tmp/it'\\''s here'");
-        assert_eq!(quoted(Path::new("-a")), "'-a'");
-    }
+    shell_word(&path.to_string_lossy())
 }

@@ -4,7 +4,7 @@ use super::entry::{clip, pad};
 use super::human::Layout;
 use super::paper::{Paper, bases, broken, home};
 use super::style::{Palette, plain, wrap};
-use super::words::{count, grouped};
+use super::words::{count, grouped, shell_word};
 use crate::finding::Severity;
 use crate::session::discovery::answer::{Continue, CrumbState, LeftOut, List, MatchRow, Refusal, Resume, Row, Step};
 use std::fmt::Write;
@@ -338,7 +338,9 @@ impl Paper {
 
     fn resume(&mut self, answer: &Resume) {
         match answer.action {
-            "opens" => self.heading("✓", &format!("`gjc --resume {}` opens this session", plain(&answer.asked)), Palette::good),
+            "opens" => {
+                self.heading("✓", &format!("`gjc --resume {}` opens this session", plain(&shell_word(&answer.asked))), Palette::good)
+            }
             "creates" => self.heading("◆", "nothing stands at this path: gjc begins a new session there", Palette::aside),
             "asks_to_fork" => {
                 self.heading("◆", "this session is of another workspace: gjc asks whether to fork it into this one", Palette::aside);

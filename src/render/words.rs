@@ -18,9 +18,23 @@ pub fn grouped(number: u64) -> String {
     out
 }
 
+/// A text as one word of a POSIX shell.
+pub fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | '@' | '%' | ':' | ',');
+    let bare = !text.is_empty() && !text.starts_with('-') && text.chars().all(plain);
+    if bare { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_is_one_word_for_a_shell() {
+        assert_eq!(shell_word("/tmp/a-b.c"), "/tmp/a-b.c");
+        assert_eq!(shell_word("it's here"), r"'it'\''s here'");
+        assert_eq!((&*shell_word("-x"), &*shell_word("")), ("'-x'", "''"));
+    }
 
     #[test]
     fn numbers_are_grouped() {

@@ -11,12 +11,20 @@ use crate::finding::{Finding, Sink};
 use crate::fsys::Kind;
 use std::path::Path;
 
-/// Judges the database at `path`; none there is nothing to judge: gjc makes it with the first prompt.
+const LINKED: &str = "gjc uses the database that the link leads to, as SQLite does.";
+const CHECK_BY_ITSELF: &str = "`gjc-fsck history PATH` checks the database that the link leads to.";
+
+/// Judges the database at `path`; none there is nothing to judge: gjc makes it with the first prompt. A link is not followed:
+/// a check reads nothing outside the directory.
 pub fn check(site: &Site<'_>, path: &Path, sink: &mut dyn Sink) {
-    let incomplete = |why: String, sink: &mut dyn Sink| {
+    let incomplete = |why: String| {
         let message = format!("The prompt history was not judged to its end: {why}.");
-        sink.push(Finding::new(&operational::codes::CHECK_INCOMPLETE, site.place(path), message));
+        Finding::new(&operational::codes::CHECK_INCOMPLETE, site.place(path), message)
     };
+    if site.fs.lstat(path).is_ok_and(|meta| meta.kind == Kind::Symlink) {
+        let finding = incomplete("it is a symlink, which the check of a directory does not follow".into());
+        return sink.push(finding.gjc(LINKED).help(CHECK_BY_ITSELF));
+    }
     match History::open(site.fs, path) {
         Ok(history) => report(site, path, &audit(&history), sink),
         Err(NotOpened::Absent) => {}
@@ -25,7 +33,7 @@ pub fn check(site: &Site<'_>, path: &Path, sink: &mut dyn Sink) {
         Err(NotOpened::NotAFile(kind)) => not_a_file(site, path, kind, sink),
         Err(NotOpened::Moving(_)) => operational::changed(site, path, "the database was written to every time it was copied", sink),
         Err(NotOpened::Failed(error)) => operational::unreadable(site, &error, sink),
-        Err(why @ (NotOpened::TooLarge { .. } | NotOpened::NoRoom(_))) => incomplete(why.to_string(), sink),
+        Err(why @ (NotOpened::TooLarge { .. } | NotOpened::NoRoom(_))) => sink.push(incomplete(why.to_string())),
     }
 }
 
@@ -122,6 +130,16 @@ mod tests {
     }
 
     #[test]
+    fn a_link_is_told_and_not_followed() {
+        let fs = Memory::new();
+        fs.file("/elsewhere/history.db", b"secret");
+        fs.directory("/copy/agent");
+        fs.symlink("/copy/agent/history.db", "/elsewhere/history.db");
+        let message = "The prompt history was not judged to its end: it is a symlink, which the check of a directory does not follow.";
+        assert_eq!(found_in(&fs), [("check_incomplete", message.into())]);
+    }
+
+    #[test]
     fn history_corrupt_is_a_file_that_is_no_database() {
         let sound = database("");
         let mut damaged = sound.clone();
@@ -187,10 +205,6 @@ mod tests {
 
     #[test]
     fn what_cannot_be_copied_is_not_judged() {
-        let fs = Memory::new();
-        fs.file("/copy/agent/real.db", &database(""));
-        fs.symlink("/copy/agent/history.db", "real.db");
-        assert_eq!(found_in(&fs)[0].0, "object_unreadable");
         let fs = Memory::new();
         fs.special("/copy/agent/history.db", Kind::Fifo);
         assert_eq!(found_in(&fs), []);

@@ -81,16 +81,24 @@ fn no_object(site: &Site<'_>, path: &Path, why: &str, sink: &mut dyn Sink) {
     sink.push(Finding::new(&retirement::MANAGED_GC_PROTOCOL_RECORD_INVALID, site.place(path), message));
 }
 
+/// What gjc does beside an `<op>.json` that is no committed receipt.
+const NOT_COMMITTED: &str = "It counts as no receipt. Opening the old session copies it and then fails (`durability_failed`), now and always. 0.17's inspector refuses.";
+const KEEP_APART: &str =
+    "With gjc stopped, move the file out of `receipts/` and keep it; then `gjc-fsck repair` says what would be copied.";
+
 /// A file `<op>.json`.
 fn committed(site: &Site<'_>, path: &Path, record: &Value, digest: &str, rebound: bool, sink: &mut dyn Sink) {
-    let state = record.str_member("state");
-    if let Some(state) = state.filter(|state| **state != *b"committed") {
-        let message = format!("The receipt stands under its final name with the state `{}`.", String::from_utf8_lossy(&state));
-        sink.push(Finding::new(&codes::MANAGED_GC_PROTOCOL_MIGRATION_INCOMPLETE, site.place(path), message));
-        return;
-    }
     if record.kind() != crate::json::Kind::Object {
         return no_object(site, path, "it is no object", sink);
+    }
+    let state = record.str_member("state");
+    if state.as_deref() != Some(b"committed") {
+        let named = state.map_or("no state".to_owned(), |state| format!("the state `{}`", String::from_utf8_lossy(&state)));
+        let message = format!("The receipt stands under its final name with {named}.");
+        let finding = Finding::new(&codes::MANAGED_GC_PROTOCOL_MIGRATION_INCOMPLETE, site.place(path), message);
+        // What stands under the final name is never looked at again (02a.2).
+        sink.push(finding.gjc(NOT_COMMITTED).help(KEEP_APART));
+        return;
     }
     if receipt::is_invalid_committed(record, digest) {
         let why = if named(record, "source").is_none() || named(record, "destination").is_none() {

@@ -4,8 +4,10 @@
 
 pub mod codes;
 
+use super::legacy;
 use super::record;
 use super::run::Site;
+use super::run::part::Part;
 use crate::agent::layout::{self, SessionsName, sessions_name};
 use crate::agent::residue::{self, DeleteOwner, RecoveryFormat, Residue};
 use crate::agent::sidecar::{self, Stale};
@@ -15,8 +17,11 @@ use crate::fsys::host::{Liveness, Signal};
 use crate::fsys::{Bound, Errno, Kind, Meta};
 use crate::gc::owner::MANIFEST;
 use crate::json::View;
+use crate::session::discovery::directory::{Backups, restored};
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 const MINUTE_NS: i128 = 60 * 1_000_000_000;
@@ -50,6 +55,7 @@ pub enum Place {
 pub fn directory(site: &Site<'_>, listing: &Listing, place: Place, completed: &BTreeSet<String>, sink: &mut dyn Sink) {
     let mut scrubbed = Scrubbed::default();
     let mut foreign = 0;
+    let restored = LazyCell::new(|| restored(site.fs, &listing.path, listing.objects.iter().map(|object| object.name.as_os_str())));
     for object in &listing.objects {
         // Most names need no explanation: neither is their path.
         let path = LazyCell::new(|| listing.path_of(object));
@@ -76,8 +82,10 @@ pub fn directory(site: &Site<'_>, listing: &Listing, place: Place, completed: &B
                 }
             }
             // Where not every name could be looked at, no primary is proven absent.
-            Some(Residue::Backup { primary }) if place != Place::Agent && listing.is_complete() => {
-                backup(site, listing, object, primary, place, sink)
+            Some(Residue::Backup { primary })
+                if place != Place::Agent && listing.is_complete() && matches!(object.meta.kind, Kind::File | Kind::Symlink) =>
+            {
+                backup(site, listing, object, primary, place, &restored, sink)
             }
             Some(Residue::Delete { owner, .. }) => {
                 let bytes = bytes_below(site, &path, object);
@@ -89,6 +97,9 @@ pub fn directory(site: &Site<'_>, listing: &Listing, place: Place, completed: &B
                 deleted(bytes, named, &push, sink);
             }
             Some(Residue::OtherRemoving) => deleted(bytes_below(site, &path, object), false, &push, sink),
+            Some(Residue::OtherGjc) if object.bytes().starts_with(b".gjc-delete-") => {
+                deleted(bytes_below(site, &path, object), false, &push, sink);
+            }
             Some(Residue::MemoryGuard { .. }) => {
                 push(&codes::MEMORY_GUARD_LEFT, format!("A memory-guard transcript of {} bytes.", object.meta.size), sink);
             }
@@ -183,48 +194,48 @@ fn deleted(bytes: u64, named: bool, push: &dyn Fn(&'static Code, String, &mut dy
     }
 }
 
-/// A `*.bak` (spec 04 §2.2). Managed listings never restore backups.
-fn backup(site: &Site<'_>, listing: &Listing, object: &Object, primary: Option<&[u8]>, place: Place, sink: &mut dyn Sink) {
-    let exists = |name: &[u8]| listing.objects.iter().any(|other| other.bytes() == name);
-    let stem = object.bytes().strip_suffix(b".bak").unwrap_or_default();
-    let push = |code: &'static Code, message: String, sink: &mut dyn Sink| {
-        sink.push(Finding::new(code, site.place(&listing.path_of(object)), message));
-    };
+/// A `*.bak` (spec 04 §2.2). Managed listings never restore backups. `restored` are those that the next listing of the
+/// directory renames.
+fn backup(
+    site: &Site<'_>,
+    listing: &Listing,
+    object: &Object,
+    primary: Option<&[u8]>,
+    place: Place,
+    restored: &Backups,
+    sink: &mut dyn Sink,
+) {
+    let path = listing.path_of(object);
+    let push = |code: &'static Code, message: String, sink: &mut dyn Sink| sink.push(Finding::new(code, site.place(&path), message));
+    // As gjc does it: what a link leads to counts.
+    let is_there = |name: &[u8]| site.fs.stat(&listing.path.join(OsStr::from_bytes(name))).is_ok();
     let Some(primary) = primary else {
-        // `x.jsonl.bak`: never matched; other backups are no business of session storage.
-        if !stem.ends_with(b".jsonl") {
-            return;
-        }
-        let code = if exists(stem) { &codes::STALE_BACKUP } else { &codes::ORPHAN_BACKUP_UNRECOVERABLE };
+        // Backups of other things are no business of session storage.
+        let Some(primary) = object.bytes().strip_suffix(b".bak").and_then(transcript_in) else { return };
+        let code = if is_there(primary) { &codes::STALE_BACKUP } else { &codes::ORPHAN_BACKUP_UNRECOVERABLE };
         return push(code, "A backup under a name that gjc never restores.".into(), sink);
     };
     let shown = String::from_utf8_lossy(primary).into_owned();
-    if exists(primary) {
+    if is_there(primary) {
         return push(&codes::STALE_BACKUP, format!("A backup of `{shown}`, which is there."), sink);
     }
-    if matches!(place, Place::Scope | Place::Legacy) {
-        let message = format!("`{shown}` is gone and this is a backup of it; managed listings restore none.");
-        return push(&codes::ORPHAN_BACKUP_UNRECOVERABLE, message, sink);
-    }
-    // The greatest modification time in milliseconds is restored; of several such the first that the directory names.
-    let rivals = listing
-        .objects
-        .iter()
-        .filter(|other| matches!(residue::parse(other.bytes()), Some(Residue::Backup { primary: Some(theirs) }) if theirs == primary));
-    let millis = |object: &Object| object.meta.mtime_ns.div_euclid(1_000_000);
-    if rivals.map(millis).max() == Some(millis(object)) {
-        push(
-            &codes::ORPHAN_BACKUP_RECOVERABLE,
-            format!("`{shown}` is gone: the next listing of this directory restores it from here."),
-            sink,
-        );
-    } else {
-        push(
-            &codes::ORPHAN_BACKUP_UNRECOVERABLE,
-            format!("`{shown}` is gone, and a newer backup of it is restored instead of this one."),
-            sink,
-        );
-    }
+    let lost = |why: &str| (&codes::ORPHAN_BACKUP_UNRECOVERABLE, format!("`{shown}` is gone and this is a backup of it; {why}."));
+    let (code, message) = match restored.get(Path::new(OsStr::from_bytes(primary))) {
+        _ if matches!(place, Place::Scope | Place::Legacy) => lost("managed listings restore none"),
+        _ if object.meta.kind != Kind::File => lost(&format!("a {} is never restored", object.meta.kind.noun())),
+        Some((backup, _)) if backup.as_os_str() == object.name => {
+            (&codes::ORPHAN_BACKUP_RECOVERABLE, format!("`{shown}` is gone: the next listing of this directory restores it from here."))
+        }
+        Some((_, meta)) if meta.mtime_ns == object.meta.mtime_ns => lost("one that is as old is restored in its place"),
+        _ => lost("a newer one is restored in its place"),
+    };
+    push(code, message, sink);
+}
+
+/// The transcript whose name stands in front of a suffix: `x.jsonl` of `x.jsonl` and of `x.jsonl.1`.
+fn transcript_in(stem: &[u8]) -> Option<&[u8]> {
+    let cut = |stem: &[u8]| memchr::memrchr(b'.', stem);
+    if layout::is_transcript_name(stem) { Some(stem) } else { stem.get(..cut(stem)?).filter(|name| layout::is_transcript_name(name)) }
 }
 
 /// Whether a name that is no residue belongs where it is.
@@ -234,9 +245,13 @@ fn is_explained(listing: &Listing, object: &Object, place: Place) -> bool {
         // What only looks like a name of the protocols is judged by their areas.
         Place::Protocol | Place::Folder => true,
         Place::Agent => layout::is_agent_name(name) || layout::is_transcript_name(name),
-        Place::Sessions => {
-            object.meta.kind == Kind::Directory || sessions_name(name) != SessionsName::Unknown || layout::is_transcript_name(name)
-        }
+        Place::Sessions => match sessions_name(name) {
+            // What is no directory under a legacy name is judged when the workspaces are known.
+            SessionsName::Scope | SessionsName::Legacy | SessionsName::Reserved => true,
+            SessionsName::Unknown | SessionsName::MalformedScope { .. } => {
+                object.meta.kind == Kind::Directory || layout::is_transcript_name(name)
+            }
+        },
         Place::Scope | Place::Legacy => {
             let reserved = [layout::BINDING, layout::INTERNAL, layout::RECOVERY, layout::STAGING];
             // A directory beside transcripts is an artifact directory or an orphan, and the artifact area's.
@@ -247,6 +262,25 @@ fn is_explained(listing: &Listing, object: &Object, place: Place) -> bool {
         Place::Artifacts => {
             // Names of spec 04 §6.1. One that is no UTF-8 has a code of its own.
             std::str::from_utf8(name).is_err() || name.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
+        }
+    }
+}
+
+/// What is no directory in the sessions root, under a name like that of a legacy directory, and is none that the listing of a
+/// workspace must visit.
+pub fn foreign_legacy_names(site: &Site<'_>, root: &Listing, part: &mut Part) {
+    let foreign = root.objects.iter().filter(|object| {
+        let kind = object.meta.kind;
+        kind != Kind::Directory
+            && !kind.is_special()
+            && sessions_name(object.bytes()) == SessionsName::Legacy
+            && !layout::is_transcript_name(object.bytes())
+            && residue::parse(object.bytes()).is_none()
+    });
+    for object in foreign {
+        let place = site.place(&root.path_of(object));
+        if !part.findings.iter().any(|finding| *finding.code == legacy::codes::SCAN_FAILED && finding.place.path == place.path) {
+            part.push(Finding::new(&codes::FOREIGN_FILE, place, format!("Nothing of gjc explains this {}.", object.meta.kind.noun())));
         }
     }
 }

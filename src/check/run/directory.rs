@@ -82,6 +82,9 @@ impl<'a> Work<'a> {
         let told = managed::Told::by(&part.findings);
         let mut answers = managed::Answers::new(std::mem::take(&mut part.outcomes), common);
         managed::check(&self.site, self.cwds, root.as_ref(), directories, &mut answers, &told, part);
+        if let Some(root) = &root {
+            residue::foreign_legacy_names(&self.site, root, part);
+        }
         (part.outcomes, part.sessions) = (answers.into_outcomes(), root);
         let inspected = part.sessions.as_ref().map_or(self.site.root, |root| &root.path).to_owned();
         quota::inspected(&self.site, &inspected, std::mem::take(&mut part.protocol_entries), part);

@@ -2,9 +2,11 @@
 //! (§2.2). Nothing is renamed here: a restored backup is listed under its future name and read where it lies.
 
 use super::Skipped;
-use crate::agent::layout::{TRANSCRIPT_SUFFIX, is_transcript_name};
-use crate::fsys::{Entry, Errno, Error, Fs, Kind, Meta};
+use crate::agent::layout::is_transcript_name;
+use crate::agent::residue::{self, Residue};
+use crate::fsys::{Errno, Error, Fs, Kind, Meta};
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -91,7 +93,7 @@ pub fn read(fs: &dyn Fs, directory: &Path, glob: Glob, restores: bool) -> Direct
         }
     }
     if restores {
-        for (primary, (backup, meta)) in orphans(fs, &real, &names) {
+        for (primary, (backup, meta)) in restored(fs, &real, names.iter().map(|entry| entry.name.as_os_str())) {
             let (path, stored) = (directory.join(&primary), real.join(&backup));
             found.restored.push(Restored { backup: directory.join(&backup), primary: path.clone() });
             found.files.push(Candidate { path, stored, meta });
@@ -101,19 +103,19 @@ pub fn read(fs: &dyn Fs, directory: &Path, glob: Glob, restores: bool) -> Direct
     found
 }
 
-/// The backups that are renamed: for each absent primary the newest; of equally new ones the first by name (gjc: the first
-/// that the directory names).
-fn orphans(fs: &dyn Fs, real: &Path, names: &[Entry]) -> BTreeMap<PathBuf, (PathBuf, Meta)> {
-    let mut newest: BTreeMap<PathBuf, (PathBuf, Meta)> = BTreeMap::new();
-    for entry in names {
-        let Some(primary) = primary_of(entry.name.as_encoded_bytes()) else { continue };
-        let Ok(meta) = fs.lstat(&real.join(&entry.name)) else { continue };
+/// The backups that are renamed, by the name that they get: for each absent primary the newest; of equally new ones the
+/// first by name (gjc: the first that the directory names).
+pub fn restored<'n>(fs: &dyn Fs, real: &Path, names: impl Iterator<Item = &'n OsStr>) -> Backups {
+    let mut newest = Backups::new();
+    for name in names {
+        let Some(Residue::Backup { primary: Some(primary) }) = residue::parse(name.as_encoded_bytes()) else { continue };
+        let Ok(meta) = fs.lstat(&real.join(name)) else { continue };
         if meta.kind != Kind::File {
             continue;
         }
-        let primary = PathBuf::from(std::ffi::OsStr::from_bytes(primary));
+        let primary = PathBuf::from(OsStr::from_bytes(primary));
         if newest.get(&primary).is_none_or(|(_, known)| known.mtime_ns < meta.mtime_ns) {
-            newest.insert(primary, (entry.name.clone().into(), meta));
+            newest.insert(primary, (name.into(), meta));
         }
     }
     // A link that leads nowhere does not exist for gjc.
@@ -121,12 +123,8 @@ fn orphans(fs: &dyn Fs, real: &Path, names: &[Entry]) -> BTreeMap<PathBuf, (Path
     newest
 }
 
-/// The name that a backup is restored to: what stands before the last dot but one, when that is the name of a transcript.
-fn primary_of(name: &[u8]) -> Option<&[u8]> {
-    let rest = name.strip_suffix(b".bak").filter(|_| !name.starts_with(b"."))?;
-    let cut = memchr::memrchr(b'.', rest).filter(|cut| *cut > 0)?;
-    rest.get(..cut).filter(|primary| primary.ends_with(TRANSCRIPT_SUFFIX.as_bytes()))
-}
+/// Names of backups, by the names that they get.
+pub type Backups = BTreeMap<PathBuf, (PathBuf, Meta)>;
 
 #[cfg(test)]
 mod tests {
@@ -170,11 +168,20 @@ mod tests {
     }
     #[test]
     fn the_name_of_a_backup_is_cut_at_the_last_dot() {
-        let primary = |name: &str| primary_of(name.as_bytes()).map(|name| String::from_utf8_lossy(name).into_owned());
-        assert_eq!(primary("x.jsonl.016a.bak").as_deref(), Some("x.jsonl"));
-        assert_eq!(primary("x.jsonl.a.b.bak"), None, "what is left ends in .a");
-        for never in ["x.jsonl.bak", "x.bak", ".x.jsonl.1.bak", "x.jsonl.1.bak2", ".bak"] {
-            assert_eq!(primary(never), None, "{never}");
+        for (backup, primary) in [
+            ("x.jsonl.016a.bak", Some("x.jsonl")),
+            // What is left ends in `.a`.
+            ("x.jsonl.a.b.bak", None),
+            ("x.jsonl.bak", None),
+            ("x.bak", None),
+            (".x.jsonl.1.bak", None),
+            ("x.jsonl.1.bak2", None),
+            (".bak", None),
+        ] {
+            let fs = Memory::new();
+            fs.file(format!("/d/{backup}"), b"");
+            let found = restored(&fs, Path::new("/d"), [OsStr::new(backup)].into_iter());
+            assert_eq!(found.into_keys().next(), primary.map(PathBuf::from), "{backup}");
         }
     }
     #[test]

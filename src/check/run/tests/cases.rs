@@ -197,6 +197,8 @@ fn a_committed_receipt_as_it_is_and_after_one_change() {
     assert_eq!(edited("\"ino\":\"", "\"ino\":\"9"), sorted(both_listed("migration_receipt_stale").to_vec()));
     assert_eq!(edited("copy-retain", "move"), sorted(both_listed("managed_gc_protocol_migration_invalid").to_vec()));
     assert_eq!(edited("committed", "published"), sorted(both_listed("managed_gc_protocol_migration_incomplete").to_vec()));
+    assert_eq!(edited("\"committed\"", "7"), sorted(both_listed("managed_gc_protocol_migration_incomplete").to_vec()));
+    assert_eq!(edited("\"state\":\"committed\",", ""), sorted(both_listed("managed_gc_protocol_migration_incomplete").to_vec()));
     assert_eq!(with(&|t, _| t.fs.remove(format!("{LEGACY}/{NAME}"))), ["migration_source_missing"]);
     assert_eq!(with(&|t, _| t.fs.remove(t.transcript())), ["legacy_unmigrated", "migration_destination_missing"]);
 }

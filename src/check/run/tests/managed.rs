@@ -372,7 +372,7 @@ fn a_known_legacy_name_that_is_no_directory() {
     };
     assert_eq!(with_home(&|t| t.fs.file(LEGACY, b"")), ["scan_failed sessions/--ws--"]);
     assert_eq!(with_home(&|t| t.fs.symlink("/a/sessions/-ws", "/elsewhere")), ["scan_failed sessions/-ws"]);
-    assert_eq!(with_home(&|t| t.fs.file("/a/sessions/-other", b"")), NOTHING);
+    assert_eq!(with_home(&|t| t.fs.file("/a/sessions/-other", b"")), ["foreign_file sessions/-other"], "no listing asks for it");
 }
 #[test]
 fn too_many_legacy_directories_are_a_capacity() {
@@ -438,7 +438,20 @@ fn a_transcript_of_another_workspace_is_counted() {
 fn duplicate_and_ambiguous_ids() {
     let second = |id: &str| codes_after(|t| t.fs.file(t.at(&format!("2026-01-01T00-00-00-000Z_{id}.jsonl")), text(id, "").as_bytes()));
     assert_eq!(second("S1x"), ["id_prefix_ambiguous"]);
+    assert_eq!(second("S1"), ["id_prefix_ambiguous"], "the same but for its case");
     assert_eq!(second("x1"), NOTHING);
+    // What counts of the file's name stands behind its last `_`.
+    let named =
+        |name: &str, id: &str| codes_after(|t| t.fs.file(t.at(&format!("2026-01-01T00-00-00-000Z_{name}.jsonl")), text(id, "").as_bytes()));
+    assert_eq!(named("a_S1x", "a_S1x"), ["id_prefix_ambiguous"]);
+    assert_eq!(named("s1_x", "x1"), ["filename_header_mismatch"]);
+    // The session's own other name may stand between the two.
+    let between = codes_after(|t| {
+        t.fs.remove(t.transcript());
+        t.fs.file(t.at("2026-01-01T00-00-00-000Z_s1-x.jsonl"), text("s1", "").as_bytes());
+        t.fs.file(t.at("2026-01-01T00-00-00-000Z_s1-y.jsonl"), text("s1-y", "").as_bytes());
+    });
+    assert!(between.contains(&"id_prefix_ambiguous".to_owned()), "{between:?}");
     let same = codes_after(|t| t.fs.file(t.at("2026-01-02T00-00-00-000Z_s1.jsonl"), text("s1", "").as_bytes()));
     assert_eq!(same, ["duplicate_session_id", "filename_header_mismatch"], "the copy has a name of another time");
 }
@@ -807,6 +820,8 @@ fn what_a_deletion_leaves() {
     assert_eq!(with(b"", true), ["delete_residue"]);
     assert_eq!(with(b"x", true), ["delete_residue_payload"]);
     assert_eq!(with(b"", false), ["cleanup_pending", "delete_residue_payload"]);
+    assert_eq!(residue_after(".gjc-delete-y", b"abc", 1), ["delete_residue_payload"], "no form that gjc gives such names");
+    assert_eq!(residue_after(".gjc-deleted", b"abc", 1), NOTHING, "near miss");
 }
 #[test]
 fn scrubbed_names_and_quarantines() {
@@ -835,6 +850,43 @@ fn backups() {
     assert_eq!(folder(&["gone.jsonl.1.bak"]), ["orphan_backup_recoverable"]);
     assert_eq!(folder(&["gone.jsonl.bak"]), ["orphan_backup_unrecoverable"]);
     assert_eq!(folder(&["x.jsonl", "x.jsonl.bak"]), ["stale_backup"]);
+    assert_eq!(folder(&[".x.jsonl.1.bak"]), ["orphan_backup_unrecoverable"], "gjc's glob leaves out names that begin with a dot");
+    assert_eq!(folder(&["x.jsonl.1.bak", "x.jsonl.2.bak"]), ["orphan_backup_recoverable", "orphan_backup_unrecoverable"]);
+}
+#[test]
+fn links_and_directories_among_backups() {
+    let folder = |fill: &dyn Fn(&Memory)| {
+        let fs = Memory::new();
+        fs.file("/f/other.jsonl", text("s0", "").as_bytes());
+        fill(&fs);
+        let found = found_in(&checked(&fs, "/f", &options()));
+        found.into_iter().filter(|line| line.contains("bak")).collect::<Vec<_>>()
+    };
+    let backup = |fs: &Memory| fs.file("/f/x.jsonl.1.bak", text("s1", "").as_bytes());
+    let dangling = |fs: &Memory| {
+        backup(fs);
+        fs.symlink("/f/x.jsonl", "/nowhere");
+    };
+    assert_eq!(folder(&dangling), ["orphan_backup_recoverable x.jsonl.1.bak"], "what leads nowhere is not there");
+    let leading = |fs: &Memory| {
+        backup(fs);
+        fs.symlink("/f/x.jsonl", "/f/other.jsonl");
+    };
+    assert_eq!(folder(&leading), ["stale_backup x.jsonl.1.bak"]);
+    assert_eq!(folder(&|fs| fs.symlink("/f/x.jsonl.1.bak", "/f/other.jsonl")), ["orphan_backup_unrecoverable x.jsonl.1.bak"]);
+    assert_eq!(folder(&|fs| fs.directory("/f/x.jsonl.1.bak")), NOTHING);
+}
+#[test]
+fn foreign_names_in_the_sessions_root() {
+    let file = |name: &str| after(|t| t.fs.file(format!("/a/sessions/{name}"), b""));
+    let link = |name: &str| after(|t| t.fs.symlink(format!("/a/sessions/{name}"), "/ws"));
+    for name in ["zz", "-zz", "v2-zz"] {
+        assert_eq!(file(name), [format!("foreign_file sessions/{name}")]);
+        assert_eq!(link(name), [format!("foreign_file sessions/{name}")]);
+    }
+    // The listing of the workspace must visit this one.
+    let legacy = std::path::Path::new(LEGACY).file_name().unwrap().to_str().unwrap();
+    assert_eq!(file(legacy), [format!("scan_failed sessions/{legacy}")]);
 }
 #[test]
 fn staged_attempts_and_foreign_names() {

@@ -95,7 +95,7 @@ fn managed_gc_protocol_record_invalid() {
             assert_eq!(found, [format!("{CODE} PROTOCOL/{name}")], "{bytes}");
         }
     }
-    let object = |name: &str| found(|tree| tree.fs.file(at(tree, name), b"{}"));
+    let object = |name: &str| found(|tree| tree.fs.file(at(tree, name), br#"{"state":"committed"}"#));
     assert_eq!(object(&receipt), [format!("managed_gc_protocol_migration_invalid PROTOCOL/{receipt}")], "near miss: an object");
     assert_eq!(object(&completed), [format!("managed_gc_protocol_tombstone_authority_missing PROTOCOL/{completed}")], "near miss");
     let in_0_15 = found_by(Release::V0_15, |tree| tree.fs.file(at(tree, &receipt), b"oops"));
