@@ -97,6 +97,12 @@ fn transcripts_and_blobs_become_new_files_in_a_folder() {
     assert_eq!(names.len(), 3, "{names:?}");
     assert!(names.contains(&"blobs/2d13b239b4ee0963dca956fd1580ff27701acba4c90f4415262011b2e5f4f20d"), "{names:?}");
     assert!(written.iter().any(|(_, text)| text.contains("\"parentSession\":")));
+    // Files and one object are two answers.
+    for json in [&["--json"][..], &["--format", "json"]] {
+        let (status, out, err) = run(folder.path(), &[&["script", "-o", "both"][..], json].concat());
+        assert_eq!((status, out.as_str(), err.contains("ask for one of both")), (16, "", true), "{err}");
+        assert!(!folder.path().join("both").exists());
+    }
     // Nothing is overwritten.
     let (status, _, err) = run(folder.path(), &["script", "-o", "out"]);
     assert_eq!(status, 8);

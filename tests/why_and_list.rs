@@ -13,7 +13,6 @@ use gjc_fsck::agent::why::{Chain, Reported, STEPS, why};
 use gjc_fsck::agent::world::World;
 use gjc_fsck::corpus::sample;
 use gjc_fsck::finding::{Release, Severity};
-use gjc_fsck::fsys::host::ThisHost;
 use gjc_fsck::fsys::plant::plant;
 use gjc_fsck::fsys::{Errno, Inject, Phase, Real};
 use gjc_fsck::render;
@@ -49,19 +48,7 @@ fn tree_with(nodes: Vec<Value>) -> Tree {
     Tree::of_case(&json!({ "workspaces": ["ws/a", "ws/b"], "nodes": all, "expect": [] }))
 }
 fn world(tree: &Tree) -> World<'static> {
-    World {
-        fs: &Real,
-        host: &ThisHost,
-        now_ms: tree::now_ms(),
-        uid: rustix::process::geteuid().as_raw(),
-        release: Release::V0_17,
-        current_dir: tree.root.clone(),
-        agent_dir: tree.root.join("agent"),
-        sessions_root: tree.root.join("agent/sessions"),
-        around: Surroundings::default(),
-        context_budget: gjc_fsck::transcript::context::budget::DEFAULT,
-        is_copy: false,
-    }
+    World { around: Surroundings::default(), ..tree::real_world(&tree.root, Release::V0_17, tree::now_ms()) }
 }
 const PAGE: Layout = Layout { colour: false, width: 120, quiet: false };
 

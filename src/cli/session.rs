@@ -5,6 +5,7 @@ use super::options::Format;
 use super::{Console, Failure, Status};
 use crate::agent::blob_directory::BlobDirectory;
 use crate::agent::layout;
+use crate::finding::Release;
 use crate::fsys::output::NewFile;
 use crate::fsys::{self, Change, Errno, Fs, Real, input};
 use crate::json::{JsString, Object, Value, stringify};
@@ -99,10 +100,11 @@ fn run_scripts<S: BlobSource>(
 ) -> Result<Status, Failure> {
     let wrong = |why: &dyn std::fmt::Display| Failure::Usage(format!("{}:{why}", args.script.display()));
     let scripts = script::scripts(&read(&args.script)?).map_err(|why| wrong(&why))?;
-    let json = args.json || console.options.format == Format::Json;
     let several = scripts.len() > 1;
-    if several && args.into.is_none() && !json {
-        return Err(Failure::Usage("several scripts: name a folder with -o, or ask for --json".into()));
+    match (is_json(args, console), &args.into) {
+        (true, Some(_)) => return Err(Failure::Usage("-o writes files, and --json prints everything: ask for one of both".into())),
+        (false, None) if several => return Err(Failure::Usage("several scripts: name a folder with -o, or ask for --json".into())),
+        _ => {}
     }
     if let Some(into) = &args.into {
         make_folder(into)?;
@@ -123,51 +125,28 @@ fn one_script<S: BlobSource>(
     args: &Run,
     script: Script,
     folder: Option<&Path>,
-    mut store: Overlay<S>,
+    store: Overlay<S>,
     console: &mut Console,
 ) -> Result<bool, Failure> {
     let files = Memory::new();
-    let world = Fixed { ids: Seeded::new(args.seed), now: args.now.as_str().into() };
-    let place = Place::explicit(args.cwd.as_str(), args.directory.as_str(), console.options.gjc);
-    for blob in &script.blobs {
-        store.put(&name_of(blob), blob);
-    }
-    let begun = match (&args.open, script.input) {
-        (Some(path), _) => {
-            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            Some((path.display().to_string(), name, read(path)?))
+    let manager = match begin(args, &script, store, &files, console.options.gjc) {
+        Ok(manager) => manager,
+        // Of a case among others this is its answer.
+        Err(Failure::Refused(why)) if script.name.is_some() && folder.is_some() => {
+            console.note(&why);
+            return Ok(true);
         }
-        (None, Some(input)) => Some((script.name.clone().unwrap_or_default(), "session.jsonl".to_owned(), input)),
-        (None, None) => None,
+        Err(failure) => return Err(failure),
     };
-    let manager = match begun {
-        None => Manager::create(world, store, &files, place, None).map_err(|error| Failure::Refused(error.to_string()))?,
-        Some((shown, name, bytes)) => {
-            let refused = |why: &dyn std::fmt::Display| Failure::Refused(format!("{shown}: {why}"));
-            let inside = format!("{}/{name}", args.directory);
-            files.write(&inside, &bytes).map_err(|error| refused(&error))?;
-            match Manager::open(world, store, &files, place, inside) {
-                Ok(manager) => manager,
-                // Of a case among others this is its answer.
-                Err(error) if script.name.is_some() && folder.is_some() => {
-                    console.note(&format!("{shown}: {error}"));
-                    return Ok(true);
-                }
-                Err(error) => return Err(refused(&error)),
-            }
-        }
-    };
-
     let mut runner = Runner::new(manager);
     let mut did = Vec::new();
     for (line, op) in &script.ops {
         let wrong = |why: &dyn std::fmt::Display| Failure::Usage(format!("{}:{line}: {why}", args.script.display()));
         did.push(runner.run(op).map_err(|why| wrong(&why))?);
     }
-
     let manager = runner.into_manager();
     let threw = did.iter().any(|did| matches!(did, Did::Threw(_)));
-    if args.json || console.options.format == Format::Json {
+    if is_json(args, console) {
         let mut answer = Vec::new();
         stringify::write(&answer_of(&did, manager, &files), &mut answer);
         answer.push(b'\n');
@@ -182,26 +161,18 @@ fn one_script<S: BlobSource>(
     if let (Err(error), false) = (closed, threw) {
         console.note(&format!("closing threw {}: {error}", error.class));
     }
-    let version = |path: &str, bytes: Vec<u8>| {
-        // Artifacts have no version.
-        if !path.ends_with(layout::TRANSCRIPT_SUFFIX) {
-            return Ok(bytes);
-        }
-        let older = older::at_version(&bytes, args.format_version, console.options.gjc);
-        older.map_err(|why| Failure::Refused(format!("no transcript of version {}: {why}", args.format_version)))
-    };
+    let release = console.options.gjc;
     match folder {
         Some(folder) => {
-            let written: Vec<(String, Vec<u8>)> = files
-                .all()
-                .into_iter()
-                .map(|(path, bytes)| version(&path, bytes).map(|bytes| (path, bytes)))
-                .collect::<Result<_, Failure>>()?;
+            let versioned = |(path, bytes): (String, Vec<u8>)| {
+                let bytes = at_version(args, release, &path, bytes)?;
+                Ok((path, bytes))
+            };
+            let written: Vec<(String, Vec<u8>)> = files.all().into_iter().map(versioned).collect::<Result<_, Failure>>()?;
             write_out(folder, &args.directory, &written, store.added())?;
         }
         None => {
-            let bytes = files.read(&path).ok();
-            let text = bytes.map(|bytes| version(&path, bytes)).transpose()?;
+            let text = files.read(&path).ok().map(|bytes| at_version(args, release, &path, bytes)).transpose()?;
             if text.is_none() {
                 console.note("nothing was written yet: a session reaches the disk with its first assistant message, or by ensureOnDisk");
             }
@@ -209,6 +180,48 @@ fn one_script<S: BlobSource>(
         }
     }
     Ok(threw)
+}
+
+fn is_json(args: &Run, console: &Console) -> bool {
+    args.json || console.options.format == Format::Json
+}
+
+/// The session that a script begins with: a new one, or the transcript that is opened.
+fn begin<'s, S: BlobSource>(
+    args: &Run,
+    script: &Script,
+    mut store: Overlay<S>,
+    files: &'s Memory,
+    release: Release,
+) -> Result<Manager<'s, Fixed, Overlay<S>>, Failure> {
+    let world = Fixed { ids: Seeded::new(args.seed), now: args.now.as_str().into() };
+    let place = Place::explicit(args.cwd.as_str(), args.directory.as_str(), release);
+    for blob in &script.blobs {
+        store.put(&name_of(blob), blob);
+    }
+    let (shown, name, bytes) = match (&args.open, &script.input) {
+        (Some(path), _) => {
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            (path.display().to_string(), name, read(path)?)
+        }
+        (None, Some(input)) => (script.name.clone().unwrap_or_default(), "session.jsonl".to_owned(), input.clone()),
+        (None, None) => {
+            return Manager::create(world, store, files, place, None).map_err(|error| Failure::Refused(error.to_string()));
+        }
+    };
+    let refused = |why: &dyn std::fmt::Display| Failure::Refused(format!("{shown}: {why}"));
+    let inside = format!("{}/{name}", args.directory);
+    files.write(&inside, &bytes).map_err(|error| refused(&error))?;
+    Manager::open(world, store, files, place, inside).map_err(|error| refused(&error))
+}
+
+/// A file as the wanted version of the format had it; only transcripts have one.
+fn at_version(args: &Run, release: Release, path: &str, bytes: Vec<u8>) -> Result<Vec<u8>, Failure> {
+    if !path.ends_with(layout::TRANSCRIPT_SUFFIX) {
+        return Ok(bytes);
+    }
+    let older = older::at_version(&bytes, args.format_version, release);
+    older.map_err(|why| Failure::Refused(format!("no transcript of version {}: {why}", args.format_version)))
 }
 
 /// Writes transcripts, what lies beside them, and blobs as new files. What is in the folder of the transcripts comes directly

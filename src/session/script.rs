@@ -105,100 +105,117 @@ impl<'s, W: World, S: BlobStore> Runner<'s, W, S> {
     }
 
     fn operate(&mut self, name: &str, fields: &Value) -> Result<Result<Value, OpError>, Wrong> {
+        match content(name, fields)? {
+            Some(content) => Ok(self.manager.append(content).map(Value::String)),
+            None => self.act(name, fields),
+        }
+    }
+
+    /// Any operation but those that only append.
+    fn act(&mut self, name: &str, fields: &Value) -> Result<Result<Value, OpError>, Wrong> {
         let of = |key: &str| fields.member(key).cloned();
         let must = |key: &'static str| of(key).ok_or(Wrong::Missing(key));
         let manager = &mut self.manager;
-        let content = match name {
-            "appendMessage" => Content::message(must("message")?),
-            "appendModelChange" => Content::model_change(must("model")?, of("role"), fields.member("metadata")),
-            "clearModelRole" => Content::model_cleared(must("role")?),
-            "appendConfiguredModelChain" => Content::configured_model_chain(&must("chain")?),
-            "appendThinkingLevelChange" => Content::thinking_level_change(of("thinkingLevel"), of("operatorIntent")),
-            "appendServiceTierChange" => Content::service_tier_change(of("serviceTier")),
-            "appendModeChange" => Content::mode_change(must("mode")?, of("data")),
-            "appendCompaction" => Content::compaction(fields),
-            "appendTtsrInjection" => Content::ttsr_injection(must("rules")?, of("records"), of("count")),
-            "appendMCPToolSelection" => Content::mcp_tool_selection(must("names")?, of("correlation")),
-            "appendDiscoveredBuiltinToolSelection" => Content::discovered_builtin_tool_selection(must("names")?, of("correlation")),
-            "appendSessionInit" => {
-                // `init` holds the members, or they stand in the operation itself.
-                let given = fields.member("init").unwrap_or(fields).as_object().into_iter().flat_map(Object::iter);
-                let own = fields.member("init").is_none();
-                Content::session_init(given.filter(|(key, _)| !(own && (**key == *"op" || **key == *"as"))))
+        Ok(match name {
+            "appendCustomMessageEntry" => manager.append_custom_message(fields, of("observationId")).map(Value::String),
+            "appendLabelChange" => entry_in(fields, "targetId").and_then(|target| manager.label(target, of("label"))).map(Value::String),
+            "branch" => entry_in(fields, "entryId").and_then(|entry| manager.branch(entry)).map(|()| Value::Null),
+            "branchWithSummary" => {
+                let summary = must("summary")?;
+                entry_in(fields, "entryId")
+                    .and_then(|entry| manager.branch_with_summary(entry, summary, of("details"), of("fromExtension")))
+                    .map(Value::String)
             }
-            "appendCustomEntry" => Content::custom(must("customType")?, of("data")),
-            _ => {
-                return Ok(match name {
-                    "appendCustomMessageEntry" => manager.append_custom_message(fields, of("observationId")).map(Value::String),
-                    "appendLabelChange" => {
-                        entry_in(fields, "targetId").and_then(|target| manager.label(target, of("label"))).map(Value::String)
-                    }
-                    "branch" => entry_in(fields, "entryId").and_then(|entry| manager.branch(entry)).map(|()| Value::Null),
-                    "branchWithSummary" => {
-                        let summary = must("summary")?;
-                        entry_in(fields, "entryId")
-                            .and_then(|entry| manager.branch_with_summary(entry, summary, of("details"), of("fromExtension")))
-                            .map(Value::String)
-                    }
-                    "resetLeaf" => {
-                        manager.reset_leaf();
-                        Ok(Value::Null)
-                    }
-                    "setSessionName" => {
-                        let user = fields.member("source").is_some_and(|source| source.is_str("user"));
-                        let source = if user { NameSource::User } else { NameSource::Auto };
-                        let name = must("name")?;
-                        manager.set_name(JsStr::from_wtf8(&name.as_str().unwrap_or_default()), source).map(Value::Bool)
-                    }
-                    "rewriteEntries" => manager.rewrite().map(|()| Value::Null),
-                    "ensureOnDisk" => manager.ensure_on_disk().map(|()| Value::Null),
-                    "newSession" => {
-                        let parent = fields.member("options").and_then(|options| options.member("parentSession")).cloned();
-                        manager.new_session(parent).map(|()| Value::Null)
-                    }
-                    "appendContextClearEntry" | "appendContextClear" => manager.clear_context(of("data")).map(Value::String),
-                    "setStarred" => manager.set_starred(fields.member("starred").is_none_or(View::truthy)).map(Value::Bool),
-                    "flush" => manager.flush().map(|()| Value::Null),
-                    "selectTools" => {
-                        let named = of("tools").map(|tools| tools_of(&tools));
-                        let correlation = || of("correlation").and_then(|id| id.as_str().map(|id| JsString::from_wtf8(id.into_owned())));
-                        let correlation = || correlation().unwrap_or_else(|| "correlation".into());
-                        let ids = manager.select_tools(named.as_deref(), correlation);
-                        ids.map(|ids| Value::Array(ids.into_iter().map(Value::String).collect::<Vec<_>>().into()))
-                    }
-                    "fork" => manager.fork().map(|_| Value::Null),
-                    "moveTo" => {
-                        let (cwd, text) = (text_of(&must("cwd")?), |key| fields.member(key).map(text_of));
-                        let (place, storage) = (manager.place(), manager.storage());
-                        let place = match (text("directory"), text("agentDir")) {
-                            (Some(directory), _) => Ok(Place::explicit(cwd, directory, place.release())),
-                            (None, Some(agent_dir)) => Place::managed_in(storage, &agent_dir, &cwd, place.release()),
-                            (None, None) => place.beside(storage, &cwd),
-                        };
-                        place.map_err(no_scope).and_then(|place| manager.move_to(place)).map(|_| Value::Null)
-                    }
-                    "forkFrom" => manager.fork_file(&text_of(&must("path")?)).map(|()| Value::Null).map_err(OpError::from),
-                    "saveDraft" => manager.save_draft(&text_of(&must("text")?)).map(|()| Value::Null),
-                    "consumeDraft" => manager.take_draft().map(|text| text.map_or(Value::Null, Value::string)),
-                    "setSessionFile" => {
-                        let cancels = fields.member("cancelled").is_some_and(View::truthy);
-                        let switched = manager.switch(&text_of(&must("path")?), &mut Quiet { cancels });
-                        switched.map(|switched| Value::Bool(switched == Switched::Yes))
-                    }
-                    "createBranchedSession" => {
-                        // Without a leaf it is the current one.
-                        let leaf = of("leafId").filter(|leaf| *leaf != Value::Null);
-                        let leaf = leaf.or_else(|| Some(manager.session().leaf().clone()).filter(|leaf| *leaf != Value::Null));
-                        leaf.map_or_else(|| entry_in(fields, "leafId"), Ok)
-                            .and_then(|leaf| manager.branched_session(&leaf))
-                            .map(|()| Value::Null)
-                    }
-                    _ => return Err(Wrong::Unknown(name.to_owned())),
-                });
+            "resetLeaf" => {
+                manager.reset_leaf();
+                Ok(Value::Null)
             }
-        };
-        Ok(manager.append(content).map(Value::String))
+            "setSessionName" => {
+                let user = fields.member("source").is_some_and(|source| source.is_str("user"));
+                let source = if user { NameSource::User } else { NameSource::Auto };
+                let name = must("name")?;
+                manager.set_name(JsStr::from_wtf8(&name.as_str().unwrap_or_default()), source).map(Value::Bool)
+            }
+            "rewriteEntries" => manager.rewrite().map(|()| Value::Null),
+            "ensureOnDisk" => manager.ensure_on_disk().map(|()| Value::Null),
+            "newSession" => {
+                let parent = fields.member("options").and_then(|options| options.member("parentSession")).cloned();
+                manager.new_session(parent).map(|()| Value::Null)
+            }
+            "appendContextClearEntry" | "appendContextClear" => manager.clear_context(of("data")).map(Value::String),
+            "setStarred" => manager.set_starred(fields.member("starred").is_none_or(View::truthy)).map(Value::Bool),
+            "flush" => manager.flush().map(|()| Value::Null),
+            "selectTools" => self.select_tools(fields),
+            "fork" => manager.fork().map(|_| Value::Null),
+            "moveTo" => self.move_to(fields, &text_of(&must("cwd")?)),
+            "forkFrom" => manager.fork_file(&text_of(&must("path")?)).map(|()| Value::Null).map_err(OpError::from),
+            "saveDraft" => manager.save_draft(&text_of(&must("text")?)).map(|()| Value::Null),
+            "consumeDraft" => manager.take_draft().map(|text| text.map_or(Value::Null, Value::string)),
+            "setSessionFile" => {
+                let cancels = fields.member("cancelled").is_some_and(View::truthy);
+                let switched = manager.switch(&text_of(&must("path")?), &mut Quiet { cancels });
+                switched.map(|switched| Value::Bool(switched == Switched::Yes))
+            }
+            "createBranchedSession" => self.branched_session(fields),
+            _ => return Err(Wrong::Unknown(name.to_owned())),
+        })
     }
+
+    /// `tools`, `correlation`: the tools of a new session.
+    fn select_tools(&mut self, fields: &Value) -> Result<Value, OpError> {
+        let named = fields.member("tools").map(tools_of);
+        let correlation =
+            || fields.str_member("correlation").map_or_else(|| "correlation".into(), |id| JsString::from_wtf8(id.into_owned()));
+        let ids = self.manager.select_tools(named.as_deref(), correlation)?;
+        Ok(Value::Array(ids.into_iter().map(Value::String).collect::<Vec<_>>().into()))
+    }
+
+    /// Moves to a workspace: in a `directory`, in the managed scope of an `agentDir`, or beside where the session is.
+    fn move_to(&mut self, fields: &Value, cwd: &str) -> Result<Value, OpError> {
+        let text = |key| fields.member(key).map(text_of);
+        let (here, storage) = (self.manager.place(), self.manager.storage());
+        let place = match (text("directory"), text("agentDir")) {
+            (Some(directory), _) => Ok(Place::explicit(cwd, directory, here.release())),
+            (None, Some(agent_dir)) => Place::managed_in(storage, &agent_dir, cwd, here.release()),
+            (None, None) => here.beside(storage, cwd),
+        };
+        place.map_err(no_scope).and_then(|place| self.manager.move_to(place)).map(|_| Value::Null)
+    }
+
+    /// Branches at `leafId`; without one at the current leaf.
+    fn branched_session(&mut self, fields: &Value) -> Result<Value, OpError> {
+        let current = || Some(self.manager.session().leaf().clone());
+        let leaf = fields.member("leafId").filter(|leaf| **leaf != Value::Null).cloned().or_else(current);
+        let leaf = leaf.filter(|leaf| *leaf != Value::Null).map_or_else(|| entry_in(fields, "leafId"), Ok)?;
+        self.manager.branched_session(&leaf).map(|()| Value::Null)
+    }
+}
+
+/// What an operation that only appends appends; none for any other.
+fn content(name: &str, fields: &Value) -> Result<Option<Content>, Wrong> {
+    let of = |key: &str| fields.member(key).cloned();
+    let must = |key: &'static str| of(key).ok_or(Wrong::Missing(key));
+    Ok(Some(match name {
+        "appendMessage" => Content::message(must("message")?),
+        "appendModelChange" => Content::model_change(must("model")?, of("role"), fields.member("metadata")),
+        "clearModelRole" => Content::model_cleared(must("role")?),
+        "appendConfiguredModelChain" => Content::configured_model_chain(&must("chain")?),
+        "appendThinkingLevelChange" => Content::thinking_level_change(of("thinkingLevel"), of("operatorIntent")),
+        "appendServiceTierChange" => Content::service_tier_change(of("serviceTier")),
+        "appendModeChange" => Content::mode_change(must("mode")?, of("data")),
+        "appendCompaction" => Content::compaction(fields),
+        "appendTtsrInjection" => Content::ttsr_injection(must("rules")?, of("records"), of("count")),
+        "appendMCPToolSelection" => Content::mcp_tool_selection(must("names")?, of("correlation")),
+        "appendDiscoveredBuiltinToolSelection" => Content::discovered_builtin_tool_selection(must("names")?, of("correlation")),
+        "appendSessionInit" => {
+            // `init` holds the members, or they stand in the operation itself.
+            let given = fields.member("init").unwrap_or(fields).as_object().into_iter().flat_map(Object::iter);
+            let own = fields.member("init").is_none();
+            Content::session_init(given.filter(|(key, _)| !(own && (**key == *"op" || **key == *"as"))))
+        }
+        "appendCustomEntry" => Content::custom(must("customType")?, of("data")),
+        _ => return Ok(None),
+    }))
 }
 
 /// The id of an entry in a member; none names the entry `undefined`, which there never is.
