@@ -281,6 +281,7 @@ fn every_type_of_entry_and_every_role_is_shown_in_a_case_without_a_fault() {
 /// Somebody else's corpus: whatever is wrong with it is told, and nothing of it is taken for granted.
 mod anybodys {
     use super::*;
+    use gjc_fsck::corpus::bless;
 
     const HEALTHY: &str = include_str!("../corpus/v5/compaction/trigger.jsonl");
 
@@ -323,16 +324,29 @@ mod anybodys {
 
     #[test]
     fn what_bless_proposes_makes_the_corpus_pass_and_lint() {
-        use gjc_fsck::corpus::bless;
         let root = corpus("invalid", r#"{"code":"utf8_bom","line":1}"#);
-        let changes = bless::proposals(root.path()).unwrap();
+        let changes = bless::proposals(root.path(), "").unwrap();
         let paths: Vec<&str> = changes.iter().map(|change| change.path.as_str()).collect();
         assert_eq!(paths, ["x/case.json", "MANIFEST.sha256"]);
         bless::write(root.path(), &changes).unwrap();
         assert_eq!(messages(root.path(), ""), (vec![], vec![]));
-        assert_eq!(bless::proposals(root.path()).unwrap(), []);
+        assert_eq!(bless::proposals(root.path(), "").unwrap(), []);
         std::fs::write(root.path().join(".gitattributes"), "* -text\n").unwrap();
         assert_eq!(lint::lint(root.path()).unwrap(), []);
+    }
+
+    #[test]
+    fn bless_can_be_asked_about_one_case() {
+        let root = corpus("invalid", r#"{"code":"utf8_bom","line":1}"#);
+        std::fs::create_dir(root.path().join("y")).unwrap();
+        std::fs::copy(root.path().join("x/a.jsonl"), root.path().join("y/a.jsonl")).unwrap();
+        std::fs::write(root.path().join("y/case.json"), "{").unwrap();
+        let paths =
+            |only: &str| bless::proposals(root.path(), only).map(|all| all.into_iter().map(|change| change.path).collect::<Vec<_>>());
+        assert_eq!(paths("x").unwrap(), ["x/case.json", "MANIFEST.sha256"], "what is wrong elsewhere does not hinder");
+        assert!(paths("").is_err() && paths("y").is_err());
+        let nowhere = paths("z").unwrap_err().to_string();
+        assert!(nowhere.contains("z: no case stands here"), "{nowhere}");
     }
 
     #[test]

@@ -77,6 +77,9 @@ pub struct Bless {
     /// Where the corpus is.
     #[command(flatten)]
     pub place: Place,
+    /// Only the cases whose folder begins so, relative to DIR (v5/my_case): a new case is seen at once
+    #[arg(long, value_name = "CASE", default_value = "", hide_default_value = true)]
+    pub only: String,
     /// Write it
     #[arg(long)]
     pub yes: bool,
@@ -147,7 +150,7 @@ fn status(outcome: &Outcome) -> Status {
 
 fn bless(args: &Bless, console: &mut Console) -> Result<Status, Failure> {
     let root = self::root(&args.place, console)?;
-    let changes = bless::proposals(&root).map_err(operational)?;
+    let changes = bless::proposals(&root, args.only.trim_end_matches('/')).map_err(operational)?;
     if args.yes {
         bless::write(&root, &changes).map_err(operational)?;
     }

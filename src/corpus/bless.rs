@@ -31,14 +31,19 @@ pub struct Unblessed {
 }
 
 /// What would be written, by path: cases, the files that their answers name, and the manifest. Of new cases without answers
-/// every release is asked. A canary is wrong on purpose and stays so.
+/// every release is asked. A canary is wrong on purpose and stays so. `only`: of the cases whose names begin so; the manifest is
+/// that of the whole corpus.
 ///
 /// # Errors
 /// A file cannot be read, a case or a recipe is wrong.
-pub fn proposals(root: &Path) -> Result<Vec<Change>, Unblessed> {
+pub fn proposals(root: &Path, only: &str) -> Result<Vec<Change>, Unblessed> {
     let failed = |error: folder::Error| Unblessed { case: root.display().to_string(), error: error.into() };
     let corpus = folder::walk(root).map_err(failed)?;
-    let cases: Vec<Folder> = corpus.cases.into_iter().filter(|folder| !is_canary(folder)).collect();
+    let asked = |folder: &Folder| folder.name.starts_with(only) && !is_canary(folder);
+    let cases: Vec<Folder> = corpus.cases.into_iter().filter(asked).collect();
+    if cases.is_empty() && !only.is_empty() {
+        return Err(failed(folder::Error::NoCase(root.join(only))));
+    }
     let memo = Memo::default();
     let proposed: Vec<BTreeMap<String, Vec<u8>>> =
         side_by_side::map(&cases, |case| proposed(case, &memo).map_err(|error| Unblessed { case: case.name.clone(), error }))

@@ -182,10 +182,11 @@ impl Expected {
             self.line.map(|line| format!("line {line}")),
             self.pointer.clone().filter(|pointer| !pointer.is_empty()),
             self.entry.as_ref().map(|entry| format!("entry {entry}")),
-            self.times.map(|times| format!("{times} times")),
         ];
         let places: Vec<String> = places.into_iter().flatten().collect();
-        if places.is_empty() { self.code.clone() } else { format!("{} at {}", self.code, places.join(", ")) }
+        let times = self.times.map(|times| format!(" {times} times")).unwrap_or_default();
+        let place = if places.is_empty() { String::new() } else { format!(" at {}", places.join(", ")) };
+        format!("{}{place}{times}", self.code)
     }
 }
 

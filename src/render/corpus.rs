@@ -139,6 +139,13 @@ pub fn by_release(differing: &[Differing]) -> String {
     text
 }
 
+/// One case of a test page, which shows them by class.
+fn of_corpus(name: &str, status: TestCaseStatus) -> TestCase {
+    let mut case = TestCase::new(name, status);
+    case.set_classname("corpus");
+    case
+}
+
 /// The result of a run as JUnit XML: one test case for each case that did not pass, and one for all others.
 ///
 /// # Errors
@@ -150,19 +157,19 @@ pub fn junit(outcome: &Outcome) -> Result<String, quick_junit::SerializeError> {
         let messages: Vec<String> = failures.iter().map(|failure| format!("{}{}", place(failure), failure.message)).collect();
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
         status.set_message(messages.first().cloned().unwrap_or_default()).set_description(messages.join("\n"));
-        suite.add_test_case(TestCase::new(*case, status));
+        suite.add_test_case(of_corpus(case, status));
     }
     for (name, what) in outcome.stale.iter().map(|stale| (stale, "stale")).chain(outcome.canaries.iter().map(|name| (name, "not rejected")))
     {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
         status.set_message(what);
-        suite.add_test_case(TestCase::new(name.as_str(), status));
+        suite.add_test_case(of_corpus(name, status));
     }
     let others = outcome.cases.saturating_sub(failed.len() as u64);
-    suite.add_test_case(TestCase::new(format!("cases that pass: {others}"), TestCaseStatus::success()));
+    suite.add_test_case(of_corpus(&format!("cases that pass: {others}"), TestCaseStatus::success()));
     let mut report = quick_junit::Report::new("gjc-fsck corpus run");
     report.add_test_suite(suite);
-    report.to_string()
+    super::junit::xml(&report)
 }
 
 /// What blessing would write, or has written.

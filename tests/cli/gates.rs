@@ -49,6 +49,11 @@ fn the_sarif_of_the_demo_is_sarif_2_1_0_and_holds_every_finding() {
     let mut broken = sarif.clone();
     broken["runs"][0]["results"][0]["level"] = "fatal".into();
     assert!(!validator.is_valid(&broken), "the schema can refuse");
+    for object in ["/runs/0", "/runs/0/tool/driver/rules/0", "/runs/0/results/0", "/runs/0/results/0/locations/0/physicalLocation"] {
+        let mut broken = sarif.clone();
+        broken.pointer_mut(object).unwrap().as_object_mut().unwrap().insert("unknown".to_owned(), 1.into());
+        assert!(!validator.is_valid(&broken), "it knows every member of {object}");
+    }
 }
 
 #[test]
@@ -74,16 +79,39 @@ fn the_junit_of_the_demo_is_read_back_with_its_failures() {
     assert!(!text.contains("timestamp") && !text.contains("time="), "no clock");
 }
 
-/// The JUnit XML that test pages read, as far as it is used here: elements, where each may stand, the attributes of each, and
-/// those that it must have.
+/// The JUnit XML that test pages read, by the strictest schema among them (that of Jenkins' xUnit plugin), as far as it is used here:
+/// elements, where each may stand, the attributes of each, and those that it must have.
 const JUNIT: [(&str, &str, &[&str], &[&str]); 6] = [
-    ("testsuites", "", &["name", "tests", "failures", "errors", "skipped"], &["name", "tests"]),
-    ("testsuite", "testsuites", &["name", "tests", "failures", "errors", "disabled", "skipped"], &["name", "tests"]),
-    ("testcase", "testsuite", &["name", "classname"], &["name", "classname"]),
-    ("failure", "testcase", &["message", "type"], &["message", "type"]),
-    ("error", "testcase", &["message", "type"], &["message", "type"]),
+    ("testsuites", "", &["name", "time", "tests", "failures", "errors"], &[]),
+    (
+        "testsuite",
+        "testsuites",
+        &[
+            "name",
+            "tests",
+            "failures",
+            "errors",
+            "group",
+            "time",
+            "skipped",
+            "timestamp",
+            "hostname",
+            "id",
+            "package",
+            "file",
+            "log",
+            "url",
+        ],
+        &["name", "tests", "failures", "errors"],
+    ),
+    ("testcase", "testsuite", &["name", "time", "classname", "group"], &["name"]),
+    ("failure", "testcase", &["message", "type"], &[]),
+    ("error", "testcase", &["message", "type"], &[]),
     ("skipped", "testcase", &["message", "type"], &[]),
 ];
+
+/// The elements that may hold a text.
+const JUNIT_TEXTS: [&str; 3] = ["failure", "error", "skipped"];
 
 /// An element with its attributes and the names of those above it.
 type Element = (Vec<String>, std::collections::BTreeMap<String, String>);
@@ -109,6 +137,11 @@ fn elements(xml: &str) -> Vec<Element> {
                 }
             }
             Event::End(_) => _ = above.pop(),
+            Event::Text(text) => {
+                let text = text.decode().unwrap();
+                let holds = above.last().is_some_and(|name| JUNIT_TEXTS.contains(&name.as_str()));
+                assert!(holds || text.trim().is_empty(), "{above:?} holds {text}");
+            }
             Event::Eof => return all,
             _ => {}
         }
@@ -147,7 +180,24 @@ fn the_junit_of_the_demo_has_the_form_that_test_pages_read_and_its_counts_agree(
     assert!(cases > 10, "{cases}");
     // The form can refuse.
     let once = |from: &str, to: &str| junit_faults(&text.replacen(from, to, 1)).len();
-    assert_eq!((once("<testcase ", "<testcase line=\"1\" "), once(" classname=", " class="), once("tests=\"", "tests=\"1")), (1, 2, 1));
+    assert_eq!(
+        (once("<testcase ", "<testcase line=\"1\" "), once("<testcase name=", "<testcase id="), once("tests=\"", "tests=\"1")),
+        (1, 2, 1)
+    );
+    assert_eq!(once("<testsuites ", "<testsuites skipped=\"0\" "), 1);
+}
+
+#[test]
+fn the_junit_of_a_corpus_run_has_that_form_too() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("x")).unwrap();
+    std::fs::copy(root().join("corpus/v5/compaction/trigger.jsonl"), folder.path().join("x/a.jsonl")).unwrap();
+    let case = r#"{"title":"t","section":"01 §1","tags":["rule"],"kind":"valid","trigger":{"file":"a.jsonl","answers":[{"releases":["0.17"],"findings":[{"code":"utf8_bom"}]}]}}"#;
+    std::fs::write(folder.path().join("x/case.json"), case).unwrap();
+    assert_eq!(status(&run_in(&folder, &["corpus", "run", ".", "--junit", "out.xml"])), 4);
+    let text = std::fs::read_to_string(folder.path().join("out.xml")).unwrap();
+    assert_eq!(junit_faults(&text), [] as [&str; 0]);
+    assert!(text.contains("<testcase name=\"x\" classname=\"corpus\">") && text.contains("missing utf8_bom"), "{text}");
 }
 
 /// The properties of a workflow command, and its message.
