@@ -6,9 +6,15 @@ use std::cmp::Ordering;
 /// letters, signs before digits, in the order of the collation; then lower case before upper case. Other characters follow the
 /// ASCII letters in the order of their code points, which is not exact; no reader compares the order of a manifest.
 pub fn locale_compare(a: &str, b: &str) -> Ordering {
-    let primary = |text: &str| text.chars().filter_map(weight).collect::<Vec<u32>>();
-    let tertiary = |text: &str| text.chars().filter(|c| weight(*c).is_some()).map(|c| c.is_ascii_uppercase()).collect::<Vec<bool>>();
-    primary(a).cmp(&primary(b)).then_with(|| tertiary(a).cmp(&tertiary(b))).then_with(|| a.encode_utf16().cmp(b.encode_utf16()))
+    let tertiary = || upper_case(a).cmp(upper_case(b));
+    weights(a).cmp(weights(b)).then_with(tertiary).then_with(|| a.encode_utf16().cmp(b.encode_utf16()))
+}
+
+fn weights(text: &str) -> impl Iterator<Item = u32> {
+    text.chars().filter_map(weight)
+}
+fn upper_case(text: &str) -> impl Iterator<Item = bool> {
+    text.chars().filter(|c| weight(*c).is_some()).map(|c| c.is_ascii_uppercase())
 }
 
 /// Primary weight; none for what the collation ignores.

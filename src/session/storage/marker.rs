@@ -1,7 +1,8 @@
 //! Commit markers: a small file beside a transcript that is only ever made where there is none, or put in place of exactly the
 //! one that was read (spec 04 §7.5). A marker that is no JSON is a marker all the same: what is compared are its bytes.
 
-use super::{Begin, Result, SessionStorage, Stat, StorageError, join, split};
+use super::rewrite::{discard, write_durably};
+use super::{Result, SessionStorage, Stat, StorageError, join, split};
 use crate::agent::sidecar::COMMIT_BYTES;
 use crate::transcript::blobs::name_of;
 
@@ -68,15 +69,8 @@ pub fn replace(storage: &dyn SessionStorage, path: &str, name: &str, bytes: &[u8
 fn put(storage: &dyn SessionStorage, path: &str, name: &str, bytes: &[u8], publish: impl FnOnce(&str) -> Result<()>) -> Result<()> {
     let (directory, base) = split(path);
     let temporary = join(directory, &format!(".{base}.{name}.tmp"));
-    let written = storage.open_writer(&temporary, Begin::Truncate).and_then(|mut writer| {
-        let synced = writer.write_line(bytes).and_then(|()| writer.fsync());
-        let closed = writer.close();
-        synced.and(closed)
-    });
-    written.and_then(|()| publish(&temporary)).inspect_err(|_| {
-        // A temporary file that stays is residue, not another error.
-        let _ = storage.unlink(&temporary);
-    })?;
+    let published = write_durably(storage, &temporary, bytes).and_then(|()| publish(&temporary));
+    published.inspect_err(|_| discard(storage, &temporary))?;
     storage.sync_directory(directory)
 }
 

@@ -31,21 +31,20 @@ impl Snowflakes {
 pub fn rewrite(storage: &dyn SessionStorage, path: &str, bytes: &[u8], names: &mut Snowflakes) -> Result<()> {
     let (directory, name) = split(path);
     let temporary = join(directory, &format!(".{name}.{}.tmp", names.name()));
-    let written = storage.open_writer(&temporary, Begin::Truncate).and_then(|mut writer| {
-        let synced = writer.write_line(bytes).and_then(|()| writer.fsync());
-        // The error of writing comes first; a file that cannot be closed is not renamed either.
-        let closed = writer.close();
-        synced.and(closed)
-    });
-    if let Err(error) = written {
-        discard(storage, &temporary);
-        return Err(error);
-    }
-    let replaced = match storage.rename(&temporary, path) {
+    let replaced = write_durably(storage, &temporary, bytes).and_then(|()| match storage.rename(&temporary, path) {
         Err(error) if error.is("EPERM") => by_backup(storage, &temporary, path, names),
         renamed => renamed,
-    };
+    });
     replaced.inspect_err(|_| discard(storage, &temporary))
+}
+
+/// Writes a temporary file as a whole: complete and durable when this returns.
+pub(super) fn write_durably(storage: &dyn SessionStorage, path: &str, bytes: &[u8]) -> Result<()> {
+    let mut writer = storage.open_writer(path, Begin::Truncate)?;
+    let synced = writer.write_line(bytes).and_then(|()| writer.fsync());
+    // The error of writing comes first; a file that cannot be closed is not complete either.
+    let closed = writer.close();
+    synced.and(closed)
 }
 
 /// Where a file cannot be renamed over another: the old one is set aside, and comes back when the new one cannot take its
@@ -71,7 +70,7 @@ fn by_backup(storage: &dyn SessionStorage, temporary: &str, path: &str, names: &
 }
 
 /// A temporary file or a backup that stays is residue, not an error.
-fn discard(storage: &dyn SessionStorage, path: &str) {
+pub(super) fn discard(storage: &dyn SessionStorage, path: &str) {
     let _ = storage.unlink(path);
 }
 
