@@ -84,7 +84,8 @@ mod managed {
             format!("{head},\"pad\":\"{}\"}}\n", "p".repeat(pad))
         };
         assert_eq!(header(65_536).len(), 65_536);
-        assert_eq!(codes(&header(65_536), &options()), [""; 0]);
+        assert_eq!(codes(&header(58_982), &options()), [""; 0]);
+        assert_eq!(codes(&header(65_536), &options()), ["limit_near"], "near miss: it fits, and hardly");
         assert_eq!(codes(&header(65_537), &options()), ["header_line_too_long"]);
         assert_eq!(codes(&header(65_537), &lone()), [""; 0]);
     }
@@ -252,7 +253,8 @@ fn a_context_above_the_budget_is_a_capacity_finding() {
     // The finding says what is needed: a budget of as much is enough, one byte less is not.
     let measured = findings[0].message.split(' ').find_map(|word| word.parse::<u64>().ok()).unwrap();
     assert_eq!(codes(&text, &Options { budget: measured - 1, ..lone() }), ["context_too_large"]);
-    assert_eq!(codes(&text, &Options { budget: measured, ..lone() }), [""; 0], "near miss");
+    assert_eq!(codes(&text, &Options { budget: measured, ..lone() }), ["limit_near"], "near miss: it fits, and hardly");
+    assert_eq!(codes(&text, &Options { budget: measured * 10 / 9 + 1, ..lone() }), [""; 0], "below nine tenths of the budget");
 }
 
 #[test]

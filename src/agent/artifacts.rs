@@ -38,6 +38,8 @@ pub enum Fault {
         limit: u64,
         /// Of what.
         unit: &'static str,
+        /// How many there are at least.
+        used: u64,
     },
     /// `managed_storage_unsupported`: an I/O failure, or a name that is no UTF-8.
     #[error("{0}")]
@@ -86,6 +88,15 @@ impl Survey {
     pub fn entries(&self) -> u64 {
         self.items.len().saturating_sub(1) as u64
     }
+    /// Bytes of the largest file; 0 without one.
+    pub fn largest_file(&self) -> u64 {
+        self.items.iter().filter(|item| item.meta.kind == Kind::File).map(|item| item.meta.size).max().unwrap_or_default()
+    }
+    /// Levels of directories below the root.
+    pub fn depth(&self) -> u64 {
+        let directories = self.items.iter().filter(|item| item.meta.kind == Kind::Directory && !item.relative.is_empty());
+        directories.map(|item| 1 + item.relative.bytes().filter(|byte| *byte == b'/').count() as u64).max().unwrap_or_default()
+    }
 }
 
 /// Walks the tree and stops at the first violation. `Ok(None)`: nothing stands there.
@@ -114,7 +125,7 @@ pub fn survey(fs: &dyn Fs, root: &Path) -> Result<Option<Survey>, Fault> {
                 for entry in directory.entries()? {
                     seen += 1;
                     if seen > MAX_ENTRIES {
-                        return Err(Fault::Capacity { limit: MAX_ENTRIES, unit: "entries" });
+                        return Err(Fault::Capacity { limit: MAX_ENTRIES, unit: "entries", used: seen });
                     }
                     names.push(entry?.name);
                 }
@@ -133,7 +144,7 @@ pub fn survey(fs: &dyn Fs, root: &Path) -> Result<Option<Survey>, Fault> {
             Kind::File => {
                 survey.bytes = survey.bytes.saturating_add(meta.size);
                 if survey.bytes > MAX_TOTAL_BYTES {
-                    return Err(Fault::Capacity { limit: MAX_TOTAL_BYTES, unit: "bytes" });
+                    return Err(Fault::Capacity { limit: MAX_TOTAL_BYTES, unit: "bytes", used: survey.bytes });
                 }
             }
             Kind::Symlink => return unsafe_at(&path, "is a symlink"),

@@ -378,14 +378,11 @@ fn legacy_directories(site: &Site<'_>, root: &Listing, sink: &mut dyn Sink) -> V
     names.sort_by(|a, b| by_utf16(a, b));
     let (used, limit) = (names.len() as u64, MAX_UNKNOWN_DIRECTORIES as u64);
     if used > 0 {
-        sink.gauge(quota::LEGACY_DIRECTORIES.gauge(site.name(&root.path), used));
+        quota::LEGACY_DIRECTORIES.read(site.place(&root.path), used, sink);
     }
     if used > limit {
         let message = format!("{used} legacy directories; a listing visits {limit} of those that it does not know by name.");
         sink.push(Finding::new(&legacy::codes::LEGACY_DIRECTORY_LIMIT, site.place(&root.path), message));
-    } else if used * 10 >= limit * 9 {
-        let message = format!("{used} of {limit} legacy directories that a listing visits.");
-        sink.push(Finding::new(&quota::codes::LIMIT_NEAR, site.place(&root.path), message));
     }
     names
 }
@@ -592,6 +589,8 @@ fn has_title_patch(prefix: &[u8]) -> bool {
 
 /// Bytes that one scope may hold before gjc complains (spec 03 §17).
 pub const SCOPE_BYTES: u64 = 512 << 20;
+/// Entries of one scope that gjc looks at when it adds up their bytes (spec 03 §17).
+pub const SCOPE_ENTRIES: u64 = 200_000;
 
 /// Size and number of entries of a scope. Which operation refuses a scope above its limit is not known: a gauge and a code,
 /// no more; a healthy binding is never blamed for it.
@@ -614,11 +613,12 @@ pub fn size(site: &Site<'_>, scope: &Scope, sink: &mut dyn Sink) {
     }
     sink.gauge(quota::SCOPE_BYTES.gauge(site.name(&scope.directory.path), bytes));
     let place = || site.place(&scope.directory.path);
+    quota::SCOPE_ENTRIES.read(place(), entries, sink);
     if bytes > SCOPE_BYTES {
         let message =
             format!("The scope holds {bytes} bytes in {entries} objects; gjc's limit is {SCOPE_BYTES}. Nothing in it is damaged by that.");
         sink.push(Finding::new(&quota::codes::SCOPE_CAPACITY_EXCEEDED, place(), message));
-    } else if bytes >= SCOPE_BYTES / 4 * 3 {
+    } else if quota::SCOPE_BYTES.is_near(bytes) {
         let message = format!("The scope holds {bytes} of {SCOPE_BYTES} bytes.");
         sink.push(Finding::new(&quota::codes::SCOPE_NEAR_CAPACITY, place(), message));
     }

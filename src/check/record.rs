@@ -15,7 +15,7 @@ pub enum Record {
     Json(Value),
     /// Its bytes are no JSON.
     NotJson,
-    /// Larger than gjc's own limit for one record.
+    /// Larger than this tool reads, which is gjc's own limit for a pending cleanup record and no other.
     TooLarge(u64),
     /// It was not read; whoever is to know has been told (or its link count has a code of its own).
     Unread,
@@ -44,6 +44,12 @@ pub fn unread(site: &Site<'_>, path: &Path, refusal: Refusal, sink: &mut dyn Sin
         Refusal::Failed(error) => operational::unreadable(site, &error, sink),
         refusal => operational::changed(site, path, &format!("it {refusal}"), sink),
     }
+}
+
+/// Tells that a record is larger than this tool reads, where gjc itself has no limit: nothing is claimed about it.
+pub fn too_large(site: &Site<'_>, path: &Path, size: u64, sink: &mut dyn Sink) {
+    let message = format!("The record has {size} bytes and was not read: {RECORD_CEILING} is the most that this tool reads of one.");
+    sink.push(Finding::new(&operational::codes::CHECK_INCOMPLETE, site.place(path), message));
 }
 
 /// Reads a protocol file.

@@ -2,7 +2,7 @@
 
 use super::check::{observed, options, target};
 use super::{Console, Failure, Status};
-use crate::check::run::{Depth, Target};
+use crate::check::run::{self, Depth, Target};
 use crate::finding::Severity;
 use crate::fsys::Real;
 use crate::render::quota as page;
@@ -28,7 +28,8 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         Some(path) => target(path),
         None => Target::Agent(console.environment.location(&Real).map_err(|error| Failure::Operational(error.to_string()))?),
     };
-    let run = observed(vec![target], &options(Depth::Connectivity, console), console);
+    let options = run::Options { weigh: true, ..options(Depth::Connectivity, console) };
+    let run = observed(vec![target], &options, console);
     // What could not be read is said by the check; here it only matters that the answer is not whole.
     let unread: Vec<String> = run
         .findings
@@ -36,7 +37,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         .filter(|finding| finding.code.area == "operational" && finding.code.severity == Severity::Error)
         .map(|finding| format!("{}: {}", finding.place.path, finding.message))
         .collect();
-    let answer = quota(&run.gauges, console.options.gjc, run.root);
+    let answer = quota(&run.gauges, &run.outcomes, console.options.gjc, run.root);
     let exceeded = answer.measures.iter().flat_map(|measure| &measure.readings).any(|reading| reading.exceeded);
     // Nothing was measured: an answer without a measure would look as if nothing were used.
     if answer.measures.is_empty() && !unread.is_empty() {

@@ -192,6 +192,20 @@ const ROOM: u64 = 64 * 1024;
 
 /// Captures a file as gjc does (spec 02 §4.5). Memory is bounded by the bound and by what is really there.
 pub fn capture(fs: &dyn Fs, path: &Path, bound: Bound) -> std::result::Result<Captured, Refusal> {
+    capture_admitted(fs, path, bound, |_| Ok(()))
+}
+
+/// The same of a file that somebody pays for: `admit` is asked with its size once it is open and within the bound, before
+/// anything of it is read or given memory. A file that it refuses is closed.
+///
+/// # Errors
+/// What a capture refuses, or what `admit` says.
+pub fn capture_admitted<E: From<Refusal>>(
+    fs: &dyn Fs,
+    path: &Path,
+    bound: Bound,
+    admit: impl FnOnce(u64) -> std::result::Result<(), E>,
+) -> std::result::Result<Captured, E> {
     let mut watched = Watched::open(fs, path)?;
     let meta = watched.meta();
     let links_fit = match bound {
@@ -206,16 +220,17 @@ pub fn capture(fs: &dyn Fs, path: &Path, bound: Bound) -> std::result::Result<Ca
         }
         Bound::AtMost(_) | Bound::Ceiling(_) => Ok(meta.size),
     };
+    let wanted = wanted.map_err(E::from).and_then(|wanted| admit(meta.size).map(|()| wanted));
     let read = wanted.and_then(|wanted| {
         // One byte more than was promised shows growth even where the clock is too coarse to.
         let take = if wanted < meta.size { wanted } else { wanted + 1 };
         // Room for what small files hold; a claim of more is believed as it comes.
         let mut bytes = Vec::with_capacity(usize::try_from(take.min(ROOM)).unwrap_or_default());
         (&mut watched).take(take).read_to_end(&mut bytes).map_err(|e| Refusal::Failed(watched.read_error(&e)))?;
-        if bytes.len() as u64 == wanted { Ok(bytes) } else { Err(Refusal::Changed(vec!["size"])) }
+        if bytes.len() as u64 == wanted { Ok(bytes) } else { Err(Refusal::Changed(vec!["size"]).into()) }
     });
     match read {
-        Ok(bytes) => watched.finish().map(|meta| Captured { bytes, meta }),
+        Ok(bytes) => Ok(watched.finish().map(|meta| Captured { bytes, meta })?),
         Err(first) => {
             let _: Result<()> = watched.file.close();
             Err(first)
@@ -244,6 +259,33 @@ mod tests {
         assert_eq!(captured(&fs, Bound::Ceiling(100)), Ok(b"content".to_vec()));
         assert_eq!(captured(&fs, Bound::AtMost(7)), Ok(b"content".to_vec()));
         assert_eq!(captured(&fs, Bound::Prefix(3)), Ok(b"con".to_vec()));
+    }
+
+    #[test]
+    fn what_is_not_admitted_was_opened_and_closed_and_not_read() {
+        use std::sync::Mutex;
+        struct Full;
+        impl From<Refusal> for Full {
+            fn from(_: Refusal) -> Self {
+                Full
+            }
+        }
+        let fs = tree();
+        let calls = Mutex::new(Vec::new());
+        let watch = Inject::new(&fs, |call| {
+            if call.phase == Phase::Before {
+                calls.lock().unwrap().push(call.op);
+            }
+            None
+        });
+        let mut asked = None;
+        let refused = capture_admitted(&watch, Path::new("/d/f"), Bound::Ceiling(7), |size| {
+            asked = Some(size);
+            Err(Full)
+        });
+        assert!(refused.is_err() && asked == Some(7));
+        let calls = calls.lock().unwrap();
+        assert!(calls.contains(&"open") && calls.last() == Some(&"close") && !calls.contains(&"read"), "{calls:?}");
     }
 
     #[test]

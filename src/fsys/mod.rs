@@ -30,7 +30,7 @@ mod real;
 pub mod scratch;
 
 pub use authority::Authority;
-pub use capture::{Bound, Captured, Refusal, Watched, capture};
+pub use capture::{Bound, Captured, Refusal, Watched, capture, capture_admitted};
 pub use change::{Change, WriteFile};
 pub use errno::{NO_ATTRIBUTE, errno_name, errno_of};
 pub use hash::{Sha256Reader, hash_file};

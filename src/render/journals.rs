@@ -1,10 +1,11 @@
 //! The answer to `gc`: the retirement journals of each scope, those first that need a person.
 
 use super::entry::{clip, pad};
-use super::human::{Layout, amount};
+use super::human::{Layout, amount, bar};
 use super::style::{Palette, plain, wrap};
 use super::words::{count, grouped};
 use crate::finding::Severity;
+use crate::gc::budget::MAX_RECEIPT_BYTES;
 use crate::gc::inspector::{Answer, Inspection};
 use crate::gc::survey::{Row, ScopeJournals, Survey};
 use std::collections::BTreeSet;
@@ -12,10 +13,13 @@ use std::fmt::Write;
 
 /// gjc's tokens for what has no row of its own.
 const FULL: &str = "managed_gc_journal_capacity_exceeded";
+const LARGE: &str = "managed_gc_receipt_capacity_exceeded";
 const CORRUPT: &str = "task_artifact_owner_continuation_corrupt";
 
 /// Journals of one scope that are shown one by one.
 const SHOWN: usize = 40;
+/// Journals that stand alike and are shown one by one.
+const ALIKE: usize = 3;
 
 /// The journals for people.
 pub fn text(survey: &Survey, layout: Layout) -> String {
@@ -24,15 +28,19 @@ pub fn text(survey: &Survey, layout: Layout) -> String {
     let mut out = String::new();
     if survey.scopes.is_empty() {
         let _ = writeln!(out, "no retirement receipt lies in {}", count(survey.looked_at, "scope", "scopes"));
-    }
-    for (at, scope) in survey.scopes.iter().enumerate() {
-        if at > 0 {
-            out.push('\n');
-        }
-        block(scope, &palette, width, &mut out);
+    } else {
+        let _ = writeln!(out, "{}", wrap(&standings(survey), 0, width));
     }
     if let Some(inspection) = &survey.inspection {
         inspected(inspection, &palette, width, &mut out);
+    }
+    // What refuses, or has no room, before what is under way.
+    let mut scopes: Vec<&ScopeJournals> = survey.scopes.iter().collect();
+    let refuses = |scope: &ScopeJournals| scope.full || !scope.strays.is_empty();
+    scopes.sort_by_key(|scope| if refuses(scope) { 0 } else { scope.journals.iter().map(|row| standing(row).0).min().unwrap_or(4) });
+    for scope in scopes {
+        out.push('\n');
+        block(scope, &palette, width, &mut out);
     }
     if !survey.unread.is_empty() {
         out.push('\n');
@@ -56,14 +64,45 @@ fn standing(row: &Row) -> (u8, &'static str) {
     }
 }
 
+/// How many journals stand how.
+fn standings(survey: &Survey) -> String {
+    let mut counts = [0_u64; 4];
+    for row in survey.scopes.iter().flat_map(|scope| &scope.journals) {
+        if let Some(count) = counts.get_mut(usize::from(standing(row).0)) {
+            *count += 1;
+        }
+    }
+    let words = ["refused", "with hardly any room", "under way", "at the end"];
+    let parts: Vec<String> =
+        counts.iter().zip(words).filter(|(count, _)| **count > 0).map(|(count, word)| format!("{} {word}", grouped(*count))).collect();
+    let all = count(counts.iter().sum(), "retirement journal", "retirement journals");
+    let scopes = count(survey.scopes.len() as u64, "scope", "scopes");
+    let full = survey.scopes.iter().filter(|scope| scope.full).count() as u64;
+    let full = if full > 0 {
+        format!("; {} beyond the limit, whose journals are not read", count(full, "scope is", "scopes are"))
+    } else {
+        String::new()
+    };
+    let parts = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
+    format!("{all} in {scopes}{parts}{full}")
+}
+
+/// What a person would say of a journal, its name and sizes left out; the most important first.
+fn said(row: &Row) -> impl Ord + '_ {
+    let Row { present, state, attempts, outcome, reason, refused, not_begun, appends_left, .. } = row;
+    (standing(row).0, refused, *appends_left != Some(0), not_begun, state, outcome, reason, attempts, present)
+}
+
 fn block(scope: &ScopeJournals, palette: &Palette, width: usize, out: &mut String) {
     if let Some(workspace) = &scope.workspace {
         let _ = writeln!(out, "{}", palette.strong(&plain(workspace)));
     }
     // Names are not cut: they are to be copied.
     let _ = writeln!(out, "{}", palette.faint(&plain(&scope.scope)));
+    let percent = (u128::from(scope.entries) * 100 / u128::from(scope.entry_limit.max(1))) as u64;
     let used = format!("{} of {} receipts, shared by all sessions of this workspace", grouped(scope.entries), grouped(scope.entry_limit));
-    let _ = writeln!(out, "  {}", wrap(&used, 2, width));
+    let cells = if percent >= 90 { palette.aside(&bar(percent)) } else { palette.faint(&bar(percent)) };
+    let _ = writeln!(out, "  {cells} {percent:>3} %  {}", wrap(&used, 20, width));
     if scope.full {
         let text = "gjc reads none of them: managed_gc_journal_capacity_exceeded. Nothing is damaged or missing by that.";
         let _ = writeln!(out, "  {}", palette.aside(&wrap(text, 2, width)));
@@ -74,13 +113,29 @@ fn block(scope: &ScopeJournals, palette: &Palette, width: usize, out: &mut Strin
         let _ = writeln!(out, "  {}", palette.severity(Severity::Error, &wrap(&text, 4, width)));
     }
     let mut rows: Vec<&Row> = scope.journals.iter().collect();
-    rows.sort_by_key(|row| standing(row).0);
-    for row in rows.iter().take(SHOWN) {
-        journal(row, palette, width, out);
+    rows.sort_by(|one, other| said(one).cmp(&said(other)));
+    let (mut shown, mut told) = (0, 0);
+    for alike in rows.chunk_by(|one, other| said(one) == said(other)) {
+        // One more than is shown is no reason to fold it.
+        let first = if alike.len() > ALIKE + 1 { ALIKE } else { alike.len() };
+        for row in alike.iter().take(first.min(SHOWN - shown)) {
+            journal(row, palette, width, out);
+            shown += 1;
+        }
+        if shown == SHOWN {
+            break;
+        }
+        told += alike.len();
+        if let Some(rest @ [_, ..]) = alike.get(first..) {
+            let bytes = rest.iter().fold(0_u64, |sum, row| sum.saturating_add(row.bytes));
+            let rest = count(rest.len() as u64, "more journal", "more journals");
+            let text = format!("and {rest} like this, {} stored in all; `--format json` has each", amount(bytes, "bytes"));
+            let _ = writeln!(out, "\n  {}", palette.faint(&wrap(&text, 2, width)));
+        }
     }
-    if rows.len() > SHOWN {
-        let rest = count((rows.len() - SHOWN) as u64, "more journal", "more journals");
-        let _ = writeln!(out, "  {}", palette.faint(&format!("and {rest}; `--format json` has them all")));
+    if let Some(rest) = rows.len().checked_sub(told.max(shown)).filter(|rest| *rest > 0) {
+        let rest = count(rest as u64, "more journal", "more journals");
+        let _ = writeln!(out, "\n  {}", palette.faint(&format!("and {rest}; `--format json` has them all")));
     }
 }
 
@@ -119,8 +174,9 @@ fn journal(row: &Row, palette: &Palette, width: usize, out: &mut String) {
         let left = if left == 0 { palette.aside("does not fit") } else { format!("{} more fit", grouped(left)) };
         line("next", &format!("at least {}; {left}", amount(next, "bytes")));
     }
-    if let Some(token) = &row.refused {
-        line("refused", &palette.severity(Severity::Error, &plain(token)));
+    match &row.refused {
+        Some(token) => line("verdict", &palette.severity(Severity::Error, &format!("refused: {}", plain(token)))),
+        None => line("verdict", "gjc reads it"),
     }
     if let Some(token) = &row.not_begun {
         line("owner", &palette.aside(&format!("gjc would not begin to remove it: {}", plain(token))));
@@ -176,6 +232,9 @@ fn next(survey: &Survey, palette: &Palette, width: usize, out: &mut String) {
         rows.filter(|row| row.appends_left.is_some_and(|left| (left > 0) == fits)).count() as u64
     };
     let (going, stuck) = (under_way(true), under_way(false));
+    // What a journal without room answers to the next receipt.
+    let beyond = |row: &&Row| row.appends_left == Some(0);
+    tokens.extend(rows().filter(beyond).map(|row| if row.next_bytes > Some(MAX_RECEIPT_BYTES) { LARGE } else { FULL }));
     let mut lines = Vec::new();
     if !tokens.is_empty() {
         let tokens: Vec<_> = tokens.iter().map(|token| plain(token)).collect();
@@ -333,6 +392,36 @@ mod tests {
         // Tokens and names are not broken.
         let too_wide = page.lines().filter(|line| line.width() > 50 && line.split_whitespace().count() > 2).collect::<Vec<_>>();
         assert!(too_wide.is_empty(), "{too_wide:?}");
+    }
+    #[test]
+    fn journals_that_stand_alike_are_folded_and_none_is_lost() {
+        let of = |rows: Vec<Row>| {
+            let scope = ScopeJournals {
+                scope: format!("v2-{}", "a".repeat(52)),
+                workspace: None,
+                entries: rows.len() as u64,
+                entry_limit: 50_000,
+                full: false,
+                strays: Vec::new(),
+                journals: rows,
+            };
+            text(&Survey { scopes: vec![scope], unread: Vec::new(), inspection: None, ..survey() }, layout(100))
+        };
+        let named = |number: usize, state| Row { transcript: Some(format!("/a/sessions/v2-x/{number}.jsonl")), ..row(state) };
+        let shown = |page: &str| page.lines().filter(|line| line.ends_with(".jsonl")).count();
+        let four = of((0..4).map(|number| named(number, "prepared")).collect());
+        assert_eq!((shown(&four), four.contains("like this")), (4, false));
+        let five = of((0..5).map(|number| named(number, "prepared")).collect());
+        assert_eq!(shown(&five), 3);
+        assert!(five.contains("and 2 more journals like this, 3.6 KiB stored in all"), "{five}");
+        // They need not come one after the other.
+        let mixed = of((0..200).map(|number| named(number, if number % 2 == 0 { "prepared" } else { "artifacts_removed" })).collect());
+        assert_eq!((shown(&mixed), mixed.matches("and 97 more journals like this").count()), (6, 2));
+        // What is not alike is shown up to a limit, and the rest is counted.
+        let unlike = of((0..100).map(|number| Row { attempts: number, ..named(1, "owner_pending") }).collect());
+        assert_eq!(shown(&unlike), SHOWN);
+        assert!(unlike.contains("and 60 more journals; `--format json` has them all"), "{unlike}");
+        assert!(unlike.starts_with("100 retirement journals in 1 scope: 100 under way\n"), "{unlike}");
     }
     #[test]
     fn one_line_a_journal() {

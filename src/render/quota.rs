@@ -1,8 +1,10 @@
-//! The answer to `quota` for people: a bar for the fullest reading of each measure, and how many others there are.
+//! The answer to `quota` for people: what is near a limit first, with everything about it; of the rest a bar for the fullest
+//! reading of each measure.
 
 use super::human::{Layout, amount, bar};
 use super::style::{Palette, plain, wrap};
-use super::words::count;
+use super::words::{count, grouped};
+use crate::check::quota::{RETIREMENT_ENTRIES, measure};
 use crate::finding::Severity;
 use crate::report::quota::{Quota, Reading, Readings};
 use std::fmt::Write;
@@ -10,14 +12,19 @@ use std::fmt::Write;
 /// Readings of one measure that are shown when they are near the limit.
 const NEAR: usize = 8;
 
-/// Every measure, those near their limit first.
+/// Columns in front of what is said of a bar.
+const BEHIND_BAR: usize = 20;
+
+/// Every measure, those near their limit first, and of these the fullest.
 pub fn text(quota: &Quota, layout: Layout) -> String {
     let palette = Palette::new(layout.colour);
     let width = layout.width.clamp(40, 120);
     let mut out = String::new();
     let is_near = |measure: &&Readings| measure.readings.iter().any(|reading| reading.near);
-    let near: Vec<&Readings> = quota.measures.iter().filter(is_near).collect();
-    let calm: Vec<&Readings> = quota.measures.iter().filter(|measure| !is_near(measure)).collect();
+    let (mut near, mut calm): (Vec<&Readings>, Vec<&Readings>) = quota.measures.iter().partition(is_near);
+    let fullest = |measure: &&Readings| std::cmp::Reverse(measure.readings.first().map(|reading| (reading.exceeded, reading.percent)));
+    near.sort_by_key(fullest);
+    calm.sort_by_key(fullest);
     if quota.measures.is_empty() {
         let _ = writeln!(out, "nothing that has a limit was found");
         return out;
@@ -32,21 +39,67 @@ pub fn text(quota: &Quota, layout: Layout) -> String {
     if !calm.is_empty() && (near.is_empty() || !layout.quiet) {
         let _ = writeln!(out, "{}", palette.strong(if near.is_empty() { "Room everywhere" } else { "Room" }));
         for measure in &calm {
-            block(measure, &palette, width, &mut out);
+            room(measure, &palette, width, &mut out);
         }
     }
     if !layout.quiet {
-        let _ = writeln!(out, "\n{}", palette.faint(&wrap(advice(quota), 0, width)));
+        let _ = writeln!(out, "\n{}", palette.faint(&wrap(&advice(quota, &near), 0, width)));
     }
     out
 }
 
-fn advice(quota: &Quota) -> &'static str {
-    if quota.measures.iter().any(|measure| measure.name == crate::check::quota::RETIREMENT_ENTRIES.name) {
-        "A limit that is reached is no damage, and no reason to delete anything healthy. `gjc-fsck gc` shows each retirement \
-         journal and what its next receipt needs."
+fn advice(quota: &Quota, near: &[&Readings]) -> String {
+    let mut advice = "A limit that is reached is no damage, and no reason to delete anything healthy.".to_owned();
+    if quota.measures.iter().any(|measure| measure.name == RETIREMENT_ENTRIES.name) {
+        advice.push_str(" `gjc-fsck gc` shows each retirement journal and what its next receipt needs.");
+    }
+    // Above the limit the code of what gjc then says, else that of the warning.
+    let code = |near: &&Readings| {
+        let exceeded = near.readings.iter().any(|reading| reading.exceeded);
+        let beyond = near.above.split('`').find_map(crate::check::code).filter(|_| exceeded);
+        beyond.or(measure(near.name).map(|measure| measure.warning)).map(|code| code.name)
+    };
+    let mut codes: Vec<&str> = near.iter().filter_map(code).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    if !codes.is_empty() {
+        let _ = write!(advice, " What to do: gjc-fsck explain {}.", codes.join(" "));
+    }
+    if quota.measures.len() > near.len() {
+        advice.push_str(" Which file or directory each reading is of: --format concise.");
+    }
+    advice
+}
+
+/// A measure with room: its fullest reading.
+fn room(measure: &Readings, palette: &Palette, width: usize, out: &mut String) {
+    let Some(reading) = measure.readings.first() else { return };
+    // A unit that is a word is said once.
+    let bytes = measure.unit == "bytes";
+    let short = |used: u64| if bytes { amount(used, measure.unit) } else { grouped(used) };
+    let left = if bytes { left(measure, reading) } else { format!("{} left", short(reading.headroom)) };
+    let used = format!("{} of {}, {left}", short(reading.used), amount(measure.limit, measure.unit));
+    let _ = writeln!(out, "  {} {:>3} %  {}", palette.faint(&bar(reading.percent)), reading.percent, wrap(&used, BEHIND_BAR, width));
+    let appends = reading.appends_left.map_or(String::new(), |appends| format!("; {}", more(appends)));
+    let counts = format!("{} ({}){appends}", measure.counts, measure.section);
+    let _ = writeln!(out, "{:BEHIND_BAR$}{}", "", palette.faint(&wrap(&counts, BEHIND_BAR, width)));
+}
+
+fn left(measure: &Readings, reading: &Reading) -> String {
+    if reading.exceeded {
+        format!("{} above the limit", amount(reading.used - measure.limit, measure.unit))
     } else {
-        "A limit that is reached is no damage, and no reason to delete anything healthy."
+        let headroom = if reading.headroom == 0 { "nothing".to_owned() } else { amount(reading.headroom, measure.unit) };
+        format!("{headroom} left")
+    }
+}
+
+/// How many more records of the size that comes next fit.
+fn more(appends: u32) -> String {
+    match appends {
+        0 => "the next receipt does not fit".to_owned(),
+        1 => "1 more receipt of the next size fits".to_owned(),
+        appends => format!("{} more receipts of the next size fit", grouped(appends.into())),
     }
 }
 
@@ -76,20 +129,18 @@ fn line(measure: &Readings, reading: &Reading, palette: &Palette, width: usize, 
         (false, true) => palette.severity(Severity::Warning, &cells),
         (false, false) => palette.faint(&cells),
     };
-    let left = if reading.exceeded {
-        format!("{} above the limit", amount(reading.used - measure.limit, measure.unit))
-    } else {
-        format!("{} left", amount(reading.headroom, measure.unit))
-    };
-    let _ = writeln!(out, "  {cells} {:>3} %  {}, {left}", reading.percent, amount(reading.used, measure.unit));
+    let used = if measure.unit == "bytes" { amount(reading.used, measure.unit) } else { grouped(reading.used) };
+    let used = format!("{used}, {}", left(measure, reading));
+    let _ = writeln!(out, "  {cells} {:>3} %  {}", reading.percent, wrap(&used, BEHIND_BAR, width));
     if let Some(appends) = reading.appends_left {
-        let text = match appends {
-            0 => palette.aside("the next receipt does not fit"),
-            appends => format!("{} of the next size", count(appends.into(), "more receipt fits", "more receipts fit")),
-        };
-        let _ = writeln!(out, "  {}", wrap(&text, 2, width));
+        let text = more(appends);
+        let _ = writeln!(out, "  {}", if appends == 0 { palette.aside(&text) } else { text });
     }
-    let _ = writeln!(out, "  {}", palette.faint(&wrap(&plain(&reading.path), 2, width)));
+    if let Some(workspace) = &reading.workspace {
+        let _ = writeln!(out, "  {}", wrap(&format!("workspace {}", plain(workspace)), 2, width));
+    }
+    // A path is not broken: it is to be copied.
+    let _ = writeln!(out, "  {}", palette.faint(&plain(&reading.path)));
 }
 
 /// One line a reading: path, measure, used, limit, per cent.
@@ -117,7 +168,7 @@ pub fn concise(quota: &Quota) -> String {
 mod tests {
     use super::*;
     use crate::check::quota::{RETIREMENT_ENTRIES, SCOPE_BYTES, TRANSCRIPT_BYTES};
-    use crate::finding::{Gauge, Release};
+    use crate::finding::{Gauge, Outcome, Release};
     use crate::report::quota::quota;
 
     fn page(width: usize) -> String {
@@ -131,7 +182,8 @@ mod tests {
             },
             SCOPE_BYTES.gauge(scope.into(), 600 << 20),
         ];
-        text(&quota(&gauges, Release::default(), "agent".into()), Layout { colour: false, width, quiet: false })
+        let outcome = Outcome { path: format!("{scope}/a.jsonl").into(), cwd: Some("/home/ana/dev/app".into()), ..Outcome::default() };
+        text(&quota(&gauges, &[outcome], Release::default(), "agent".into()), Layout { colour: false, width, quiet: false })
     }
 
     #[test]
@@ -139,8 +191,15 @@ mod tests {
         insta::assert_snapshot!(page(80));
     }
     #[test]
+    fn a_narrow_terminal_is_enough() {
+        use unicode_width::UnicodeWidthStr;
+        let page = page(50);
+        let too_wide = page.lines().filter(|line| line.width() > 50 && line.split_whitespace().count() > 1).collect::<Vec<_>>();
+        assert!(too_wide.is_empty(), "{too_wide:?}");
+    }
+    #[test]
     fn nothing_measured_is_said() {
-        let none = quota(&[], Release::default(), "agent".into());
+        let none = quota(&[], &[], Release::default(), "agent".into());
         assert_eq!(text(&none, Layout { colour: false, width: 80, quiet: false }), "nothing that has a limit was found\n");
         assert_eq!(concise(&none), "");
     }

@@ -163,8 +163,12 @@ fn shown_guarded(world: &World<'_>, path: &Path) -> Result<Shown, &'static str> 
 pub struct ProjectTranscripts {
     /// The files, sorted.
     pub files: Vec<PathBuf>,
+    /// Directories that were entered, and one that would be too many.
+    pub directories: usize,
     /// True when one of the limits ended the walk.
     pub limited: bool,
+    /// True when it was the limit of the files.
+    pub more_files: bool,
 }
 
 /// Most directories that the project walk enters.
@@ -183,10 +187,12 @@ pub fn project_transcripts(fs: &dyn Fs, cwd: &Path) -> ProjectTranscripts {
     while let Some((directory, below_sessions)) = pending.pop() {
         if entered >= PROJECT_DIRECTORIES {
             found.limited = true;
+            found.directories += 1;
             break;
         }
         entered += 1;
         let Ok(entries) = fs.list(&directory) else { continue };
+        found.directories += 1;
         let accepted = directory == root || below_sessions || directory.file_name().is_some_and(|name| name == "agent-session");
         for entry in entries {
             let name = entry.name.as_encoded_bytes();
@@ -199,6 +205,7 @@ pub fn project_transcripts(fs: &dyn Fs, cwd: &Path) -> ProjectTranscripts {
                 Some(Kind::File) if accepted && layout::is_transcript_name(name) => {
                     if found.files.len() >= PROJECT_FILES {
                         found.limited = true;
+                        found.more_files = true;
                         found.files.sort();
                         return found;
                     }

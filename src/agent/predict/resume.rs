@@ -13,7 +13,7 @@ use crate::agent::tombstone::{
 use crate::agent::walk;
 use crate::agent::world::{Scope, World};
 use crate::finding::{Difference, Release};
-use crate::fsys::{Bound, Errno, Kind, Refusal, capture};
+use crate::fsys::{Bound, Errno, Kind, Refusal, capture, capture_admitted};
 use crate::json::JsString;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -211,16 +211,28 @@ fn pending_history<'n>(
         }
     }
     let records = names.filter_map(|name| Some((pending_attempt(name.as_bytes(), tombstone, target)?, name))).collect();
-    history.replay(records, |name| match capture(world.fs, &directory.join(&*name.to_string_lossy()), Bound::Ceiling(RECORD_CEILING)) {
-        Ok(captured) => {
-            if bounded {
-                budget.receipt(captured.meta.size)?;
-            }
-            Ok(parse(&captured.bytes))
+    history.replay(records, |name| {
+        // What is refused was opened, and nothing of it is read.
+        let admit = |size| if bounded { budget.receipt(size).map_err(NotRead::Budget) } else { Ok(()) };
+        match capture_admitted(world.fs, &directory.join(&*name.to_string_lossy()), Bound::Ceiling(RECORD_CEILING), admit) {
+            Ok(captured) => Ok(parse(&captured.bytes)),
+            Err(NotRead::Budget(error)) => Err(error),
+            Err(NotRead::Refused(Refusal::Capacity { .. })) if bounded => Err(ReplayError::Capacity),
+            Err(NotRead::Refused(_)) => Ok(None),
         }
-        Err(Refusal::Capacity { .. }) if bounded => Err(ReplayError::Capacity),
-        Err(_) => Ok(None),
     })
+}
+
+/// Why a pending record is not read.
+enum NotRead {
+    Refused(Refusal),
+    Budget(ReplayError),
+}
+
+impl From<Refusal> for NotRead {
+    fn from(refusal: Refusal) -> Self {
+        NotRead::Refused(refusal)
+    }
 }
 
 /// The transcripts that resuming every unfinished tombstone deletes, in order of the file names. `session` is the session that

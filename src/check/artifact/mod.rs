@@ -115,11 +115,14 @@ fn tree(site: &Site<'_>, root: &Path, sink: &mut dyn Sink) {
         Ok(None) => return,
         Ok(Some(survey)) => survey,
         Err(Fault::Unsafe { path, why }) => {
+            beyond(site, root, &path, sink);
             let finding = Finding::new(&codes::UNSAFE_ARTIFACTS, site.place(&path), format!("The object {why}."));
             sink.push(finding.related("artifact tree", site.place(root)));
             return;
         }
-        Err(Fault::Capacity { limit, unit }) => {
+        Err(Fault::Capacity { limit, unit, used }) => {
+            let measure = if unit == quota::ARTIFACT_BYTES.unit { &quota::ARTIFACT_BYTES } else { &quota::ARTIFACT_ENTRIES };
+            sink.gauge(measure.gauge(site.name(root), used));
             let message = format!("The tree holds more than {limit} {unit}: a limit of gjc, no damage.");
             sink.push(Finding::new(&codes::ARTIFACT_CAPACITY_EXCEEDED, site.place(root), message));
             return;
@@ -133,18 +136,26 @@ fn tree(site: &Site<'_>, root: &Path, sink: &mut dyn Sink) {
 }
 
 fn gauges(site: &Site<'_>, survey: &Survey, sink: &mut dyn Sink) {
-    let path = site.name(&survey.root);
-    let gauges = [quota::ARTIFACT_ENTRIES.gauge(path.clone(), survey.entries()), quota::ARTIFACT_BYTES.gauge(path, survey.bytes)];
-    for gauge in gauges {
-        // Thousands of small trees would drown the others: a gauge begins at a hundredth of its limit.
-        if gauge.used < gauge.limit / 100 {
-            continue;
-        }
-        if gauge.used >= gauge.limit / 10 * 9 {
-            let message = format!("{} of {} {}.", gauge.used, gauge.limit, gauge.unit);
-            sink.push(Finding::new(&quota::codes::LIMIT_NEAR, site.place(&survey.root), message));
-        }
-        sink.gauge(gauge);
+    for (measure, used) in [
+        (&quota::ARTIFACT_ENTRIES, survey.entries()),
+        (&quota::ARTIFACT_BYTES, survey.bytes),
+        (&quota::ARTIFACT_FILE_BYTES, survey.largest_file()),
+        (&quota::ARTIFACT_DEPTH, survey.depth()),
+    ] {
+        measure.read(site.place(&survey.root), used, sink);
+    }
+}
+
+/// The reading of a tree that is refused because of one object in it, when that is beyond a limit.
+fn beyond(site: &Site<'_>, root: &Path, path: &Path, sink: &mut dyn Sink) {
+    let Ok(meta) = site.fs.lstat(path) else { return };
+    let (measure, used) = match meta.kind {
+        Kind::File => (&quota::ARTIFACT_FILE_BYTES, meta.size),
+        Kind::Directory => (&quota::ARTIFACT_DEPTH, path.strip_prefix(root).map_or(0, |below| below.components().count() as u64)),
+        _ => return,
+    };
+    if used > measure.limit {
+        sink.gauge(measure.gauge(site.name(root), used));
     }
 }
 

@@ -16,7 +16,7 @@ use crate::transcript::load::Outcome;
 use crate::transcript::{EntryKind, Throw, date, header};
 
 /// Longest header line that the managed listing reads, LF included (spec 02 §5.3).
-const HEADER_LINE_CAP: u64 = 65_536;
+pub const HEADER_LINE_CAP: u64 = 65_536;
 
 /// The first value that is no patch record.
 struct First {

@@ -4,6 +4,7 @@
 pub mod codes;
 
 use super::patch::TitlePatch;
+use super::quota;
 use super::run::Site;
 use crate::agent::predict::{PROJECT_DIRECTORIES, PROJECT_FILES, project_transcripts};
 use crate::finding::{Finding, Sink};
@@ -24,10 +25,17 @@ pub fn recent_title(size: u64, title: Option<&[u8]>, patch: Option<&TitlePatch>,
 
 /// Reports a workspace whose `.gjc` holds more than the picker's walk takes (spec 04 §2.9).
 pub fn project_scan(site: &Site<'_>, workspace: &Path, sink: &mut dyn Sink) {
-    if project_transcripts(site.fs, workspace).limited {
+    let found = project_transcripts(site.fs, workspace);
+    let place = || site.place(&workspace.join(".gjc"));
+    // The walk ends at the first one that is too many.
+    if found.directories > 0 {
+        quota::PROJECT_DIRECTORIES.read(place(), found.directories as u64, sink);
+        quota::PROJECT_TRANSCRIPTS.read(place(), found.files.len() as u64 + u64::from(found.more_files), sink);
+    }
+    if found.limited {
         let message = format!(
             "It holds more than the {PROJECT_DIRECTORIES} directories or {PROJECT_FILES} transcripts that a listing takes from a project."
         );
-        sink.push(Finding::new(&codes::PROJECT_SCAN_LIMIT, site.place(&workspace.join(".gjc")), message));
+        sink.push(Finding::new(&codes::PROJECT_SCAN_LIMIT, place(), message));
     }
 }

@@ -63,7 +63,7 @@ pub fn check(site: &Site<'_>, locks: &Listing, host: &dyn Liveness, sink: &mut d
                         }
                     },
                 },
-                Err(size) => push(&codes::MANAGED_GC_PROTOCOL_LOCK_INVALID, format!("The lock has {size} bytes and was not read."), sink),
+                Err(size) => record::too_large(site, &path, size, sink),
             },
         }
     }

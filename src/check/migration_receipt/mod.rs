@@ -44,7 +44,7 @@ pub fn check(site: &Site<'_>, scope: &Scope, rebound: bool, sink: &mut dyn Sink)
             Name::Migration { state: State::Committed, .. } => match record::read(site, &path, sink) {
                 Record::Unread => {}
                 Record::NotJson => no_object(site, &path, "it is not JSON", sink),
-                Record::TooLarge(size) => invalid(site, &path, &format!("it has {size} bytes and was not read"), sink),
+                Record::TooLarge(size) => record::too_large(site, &path, size, sink),
                 Record::Json(record) => {
                     placeholder(site, &path, &record, rebound, sink);
                     committed(site, &path, &record, &digest, rebound, sink);

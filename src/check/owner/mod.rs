@@ -6,6 +6,7 @@
 
 pub mod codes;
 
+use super::quota;
 use super::record::{self, Folded};
 use super::residue;
 use super::run::Site;
@@ -117,15 +118,53 @@ pub fn walk(site: &Site<'_>, path: &Path, sink: &mut dyn Sink) -> Option<Seen> {
     }
     let mut publications: BTreeMap<OsString, (PathBuf, u64)> = BTreeMap::new();
     for owner in &listing.objects {
+        let root = listing.path_of(owner);
+        let mut tree = Tree::default();
         let visit = |below: &Listing| {
+            tree.add(&root, below);
             for object in below.objects.iter().filter(|object| is_pending_publication(object.bytes())) {
                 let first = || (below.path_of(object), 0);
                 publications.entry(owner.name.clone()).or_insert_with(first).1 += 1;
             }
         };
         residue::owner(site, &listing, owner, visit, sink);
+        let is_owner = owner.meta.kind == Kind::Directory && owner.name.to_str().is_some_and(is_hex64);
+        if is_owner && Difference::Retirement.in_effect(site.release) {
+            tree.report(site, &root, sink);
+        }
     }
     Some(Seen { listing, publications })
+}
+
+/// What of the limits of a captured tree an owner uses (spec 03 §5.3).
+#[derive(Default)]
+struct Tree {
+    /// Entries below the root.
+    entries: u64,
+    bytes: u64,
+    largest_file: u64,
+    depth: u64,
+}
+
+impl Tree {
+    fn add(&mut self, root: &Path, below: &Listing) {
+        self.entries += below.objects.len() as u64;
+        for file in below.objects.iter().filter(|object| object.meta.kind == Kind::File) {
+            self.bytes = self.bytes.saturating_add(file.meta.size);
+            self.largest_file = self.largest_file.max(file.meta.size);
+        }
+        self.depth = self.depth.max(below.path.strip_prefix(root).map_or(0, |below| below.components().count() as u64));
+    }
+    fn report(&self, site: &Site<'_>, root: &Path, sink: &mut dyn Sink) {
+        for (measure, used) in [
+            (&quota::OWNER_TREE_ENTRIES, self.entries + 1),
+            (&quota::OWNER_TREE_BYTES, self.bytes),
+            (&quota::OWNER_TREE_FILE_BYTES, self.largest_file),
+            (&quota::OWNER_TREE_DEPTH, self.depth),
+        ] {
+            measure.read(site.place(root), used, sink);
+        }
+    }
 }
 
 /// Everything that is known when the walk is done.
@@ -320,6 +359,7 @@ impl<'a> Audit<'a, '_> {
         let agent = facts.sessions.parent().filter(|_| site.whole);
         let profile = Profile { fs: site.fs, agent, sessions: facts.sessions, uid: site.uid, limits: site.limits };
         let scan = siblings::scan(&profile, &mut said);
+        quota::OWNER_SCAN_ENTRIES.read(site.place(facts.sessions), scan.entries, &mut self.told);
         for (path, refusal) in scan.unread {
             self.complete = false;
             if !facts.unread.contains(&*site.name(&path)) {

@@ -42,6 +42,8 @@ pub struct PatchPass<'s> {
     pub applied: u64,
     /// Patches that did not.
     pub ignored: u64,
+    /// Bytes of all of them, with the LF of each.
+    pub bytes: u64,
 }
 
 impl<'s> PatchPass<'s> {
@@ -57,12 +59,16 @@ impl<'s> PatchPass<'s> {
             title: None,
             applied: 0,
             ignored: 0,
+            bytes: 0,
         }
     }
 
     /// Takes the next value and what loading made of it.
     pub fn value(&mut self, found: &Found<'_>, kind: EntryKind, outcome: &Outcome) {
         let after_star = std::mem::take(&mut self.after_star);
+        if matches!(kind, EntryKind::HeaderPatch | EntryKind::EntryPatch) {
+            self.bytes += found.text.len() as u64 + 1;
+        }
         match outcome {
             Outcome::Header(_) => {
                 self.star_capable = Difference::StarCheckpoint.in_effect(self.release) && header::star_capable(found.node);

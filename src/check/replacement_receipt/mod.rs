@@ -20,8 +20,7 @@ pub fn check(site: &Site<'_>, directory: &Listing, host: &dyn Liveness, sink: &m
     // Whether 0.15 counts scrubbed remnants too is UNVERIFIED: users met the limit with them, so they are counted there.
     let used = receipts.len() as u64 + if Difference::RemnantsAreNoReceipts.in_effect(site.release) { 0 } else { remnants };
     if used > 0 {
-        let path = site.name(&directory.path);
-        sink.gauge(quota::REPLACEMENT_RECEIPTS.gauge(path, used));
+        quota::REPLACEMENT_RECEIPTS.read(site.place(&directory.path), used, sink);
     }
     if used > NAME_LIMIT {
         let message =

@@ -142,8 +142,6 @@ impl Scrubbed {
         let Some(oldest) = self.oldest else { return };
         let message = format!("{} scrubbed {}, the oldest {}.", self.count, plural(self.count, "name"), old(site.now_ns - oldest));
         sink.push(Finding::new(&codes::SCRUBBED_REMNANTS, site.place(&listing.path), message));
-        let path = site.name(&listing.path);
-        sink.gauge(super::quota::SCRUBBED_REMNANTS.gauge(path, self.count));
     }
 }
 

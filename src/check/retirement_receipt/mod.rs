@@ -7,7 +7,10 @@ pub mod codes;
 pub mod protocol;
 
 use super::owner::{Journalled, Named};
-use super::quota::{LARGEST_RETIREMENT_HISTORY, LARGEST_RETIREMENT_RECEIPT, RECEIPTS_INVENTORY, RETIREMENT_ENTRIES, codes as quota};
+use super::quota::{
+    LARGEST_RETIREMENT_HISTORY, LARGEST_RETIREMENT_RECEIPT, LARGEST_RETIREMENT_STATES, Measure, NEXT_RETIREMENT_RECEIPT,
+    RECEIPTS_INVENTORY, RETIREMENT_ENTRIES, codes as quota,
+};
 use super::record::{self, Folded};
 use super::run::Site;
 use crate::agent::identity::is_digest;
@@ -21,6 +24,7 @@ use crate::gc::stored::{Fault, Files, Inventory, Refused, Source};
 use crate::gc::{Budget, Journal, Progress, Refusal, Scope, SessionsRoot, State, Why};
 use crate::json::Tape;
 use rayon::prelude::*;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -107,7 +111,7 @@ fn scope(site: &Site<'_>, receipts: &Listing, journals: &mut Vec<Journalled>, si
         }
     };
     let entries = gauge(inventory.entries.used);
-    if inventory.entries.percent() >= 90 {
+    if RETIREMENT_ENTRIES.is_near(inventory.entries.used) {
         let message = format!(
             "{} of {MAX_ENTRIES} retirement receipts of this scope are used, by all its sessions together.",
             inventory.entries.used
@@ -136,34 +140,52 @@ fn scope(site: &Site<'_>, receipts: &Listing, journals: &mut Vec<Journalled>, si
     let directory = Arc::from(receipts.path.as_path());
     let audit = Audit { site, ground, receipts, directory, entries: inventory.entries };
     let mut told = Folded::new(sink, site.place(&receipts.path), "more receipts of this scope");
-    let mut largest: [Option<(u64, PathBuf, Option<u32>)>; 2] = [None, None];
+    let mut most = [&LARGEST_RETIREMENT_RECEIPT, &LARGEST_RETIREMENT_HISTORY, &LARGEST_RETIREMENT_STATES, &NEXT_RETIREMENT_RECEIPT]
+        .map(|measure| Most { measure, of: None });
     let mut tightest: Option<u32> = None;
     for sweep in inventory.journals.chunks(SWEEP) {
         // Of the two codes that every unfinished journal may have nothing is made once they are only counted.
         let counted = COMMON.map(|code| told.is_full(code));
         let judged: Vec<Judged> = sweep.par_iter().map_init(Tape::default, |tape, files| audit.judge(files, counted, tape)).collect();
-        for (files, Judged { findings, counted, owner, appends }) in sweep.iter().zip(judged) {
+        for (files, Judged { findings, counted, owner, next }) in sweep.iter().zip(judged) {
             journals.extend(owner);
             counted.into_iter().zip(COMMON).filter(|(one, _)| *one).for_each(|(_, code)| told.count(code));
-            tightest = tightest.into_iter().chain(appends).min();
+            tightest = tightest.into_iter().chain(next.map(|next| next.left)).min();
             findings.into_iter().for_each(|finding| told.push(finding));
-            let file = files.objects.iter().max_by_key(|object| object.meta.size);
-            for (place, used) in largest.iter_mut().zip([file.map_or(0, |object| object.meta.size), files.bytes()]) {
-                if place.as_ref().is_none_or(|(most, ..)| used > *most) {
-                    *place = file.map(|object| (used, receipts.path_of(object), appends));
-                }
+            let Some(file) = files.objects.iter().max_by_key(|object| object.meta.size) else { continue };
+            let (states, next_bytes) = (files.objects.len() as u64, next.map_or(0, |next| next.bytes));
+            for (most, used) in most.iter_mut().zip([file.meta.size, files.bytes(), states, next_bytes]) {
+                most.see(used, || (receipts.path_of(file), next.map(|next| next.left)));
             }
         }
     }
     told.finish();
     // Of the scope: how often the journal with the least room can go on. Of a history: how often it can itself.
     sink.gauge(Gauge { appends_left: tightest, ..entries });
-    let [file, history] = largest;
-    if let Some((used, at, _)) = file {
-        sink.gauge(LARGEST_RETIREMENT_RECEIPT.gauge(site.name(&at), used));
+    for Most { measure, of } in most {
+        let Some((used, at, left)) = of else { continue };
+        let appends_left = left.filter(|_| measure.name == LARGEST_RETIREMENT_HISTORY.name);
+        if measure.name == NEXT_RETIREMENT_RECEIPT.name {
+            measure.read(site.place(&at), used, sink);
+        } else {
+            // What is near was told with the journal.
+            sink.gauge(Gauge { appends_left, ..measure.gauge(site.name(&at), used) });
+        }
     }
-    if let Some((used, at, appends_left)) = history {
-        sink.gauge(Gauge { appends_left, ..LARGEST_RETIREMENT_HISTORY.gauge(site.name(&at), used) });
+}
+
+/// The journal of a scope that has the most of something, and how many more receipts fit into it.
+struct Most {
+    measure: &'static Measure,
+    of: Option<(u64, PathBuf, Option<u32>)>,
+}
+
+impl Most {
+    fn see(&mut self, used: u64, place: impl FnOnce() -> (PathBuf, Option<u32>)) {
+        if used > self.of.as_ref().map_or(0, |(most, ..)| *most) {
+            let (path, left) = place();
+            self.of = Some((used, path, left));
+        }
     }
 }
 
@@ -176,8 +198,17 @@ struct Judged {
     /// Which of [`COMMON`] it has without a finding.
     counted: [bool; 2],
     owner: Option<Journalled>,
-    /// How many receipts more fit; none when the journal is at its end, or refused.
-    appends: Option<u32>,
+    /// The receipt that comes next; none when the journal is at its end, or refused.
+    next: Option<Next>,
+}
+
+/// The receipt that a journal needs next.
+#[derive(Clone, Copy)]
+struct Next {
+    /// Its bytes, at least.
+    bytes: u64,
+    /// How many of that size fit.
+    left: u32,
 }
 
 impl Audit<'_> {
@@ -200,11 +231,11 @@ impl Audit<'_> {
             let transcript = replayed.target.as_ref().map(|target| target.transcript_path.to_string());
             transcript.as_deref().map_or_else(|| "an unknown transcript".to_owned(), |path| format!("`{}`", name_of(path)))
         };
-        let mut appends = None;
+        let mut next = None;
         match &replayed.journal {
             Ok(journal) => {
                 counted = self.stands(files, journal, proof, absent == Some(true), only_counted, &about, &mut push);
-                appends = self.room(files, journal, &replayed.history, &about, &mut push);
+                next = self.room(files, journal, &replayed.history, &about, &mut push);
             }
             Err(Refused { fault, at }) => {
                 let path = at.and_then(|state| files.file(state)).or(files.objects.first()).map(|object| self.receipts.path_of(object));
@@ -232,7 +263,7 @@ impl Audit<'_> {
                 }
             }
         }
-        Judged { findings, counted, owner, appends }
+        Judged { findings, counted, owner, next }
     }
 
     /// Names that poison the journal, and entries that are no files. True when there are some.
@@ -316,7 +347,7 @@ impl Audit<'_> {
         counted
     }
 
-    /// Whether the next receipt of a sound journal fits, and how many do.
+    /// How near a sound journal is to its quotas, whether its next receipt fits, and how many do.
     fn room(
         &self,
         files: &Files<'_>,
@@ -324,31 +355,36 @@ impl Audit<'_> {
         history: &History,
         about: &dyn Fn() -> String,
         push: &mut impl FnMut(&'static Code, &Path, String),
-    ) -> Option<u32> {
-        if journal.state() == State::OwnerRetired {
-            return None;
-        }
+    ) -> Option<Next> {
         let newest = || files.file(journal.state()).map_or_else(|| self.receipts.path.clone(), |object| self.receipts.path_of(object));
-        let next = journal.prepared.pending_length_after(&journal.newest);
-        if next > MAX_RECEIPT_BYTES {
-            let message = format!("The next receipt of {} would have {next} bytes; gjc writes at most {MAX_RECEIPT_BYTES}.", about());
+        let bytes = (journal.state() != State::OwnerRetired).then(|| journal.prepared.pending_length_after(&journal.newest));
+        let left = bytes.map(|bytes| history.appends_left(bytes, &self.entries));
+        // At most the entries that are left of 50,000.
+        let next = bytes.zip(left).map(|(bytes, left)| Next { bytes, left: u32::try_from(left).unwrap_or(u32::MAX) });
+        if let Some(bytes) = bytes.filter(|bytes| *bytes > MAX_RECEIPT_BYTES) {
+            let message = format!("The next receipt of {} would have {bytes} bytes; gjc writes at most {MAX_RECEIPT_BYTES}.", about());
             push(&quota::MANAGED_GC_RECEIPT_CAPACITY_EXCEEDED, &newest(), message);
-            return Some(0);
+            return next;
         }
-        let left = history.appends_left(next, &self.entries);
-        let near = left < 3 || history.bytes.percent() >= 90 || history.files.percent() >= 90;
-        // That the scope is nearly full is said once, at its directory.
-        if near && self.entries.percent() < 90 {
-            let message = format!(
-                "The history of {} holds {} of {MAX_HISTORY_BYTES} bytes in {} receipts; {left} more of {next} bytes fit.",
+        let largest = files.objects.iter().map(|object| object.meta.size).max().unwrap_or_default();
+        let near = LARGEST_RETIREMENT_RECEIPT.is_near(largest)
+            || LARGEST_RETIREMENT_STATES.is_near(history.files.used)
+            || LARGEST_RETIREMENT_HISTORY.is_near(history.bytes.used);
+        // That the scope is nearly full is said once, at its directory: then it is what leaves so little room.
+        let tight = left.is_some_and(|left| left < 3) && !RETIREMENT_ENTRIES.is_near(self.entries.used);
+        if near || tight {
+            let mut message = format!(
+                "The history of {} holds {} of {MAX_HISTORY_BYTES} bytes in {} receipts, the largest of {largest} bytes",
                 about(),
                 history.bytes.used,
                 history.files.used
             );
-            push(&quota::GC_RECEIPT_QUOTA_NEAR, &newest(), message);
+            if let (Some(bytes), Some(left)) = (bytes, left) {
+                let _ = write!(message, "; {left} more of {bytes} bytes fit");
+            }
+            push(&quota::GC_RECEIPT_QUOTA_NEAR, &newest(), message + ".");
         }
-        // At most the entries that are left of 50,000.
-        Some(u32::try_from(left).unwrap_or(u32::MAX))
+        next
     }
 }
 

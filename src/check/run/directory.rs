@@ -87,7 +87,9 @@ impl<'a> Work<'a> {
         }
         (part.outcomes, part.sessions) = (answers.into_outcomes(), root);
         let inspected = part.sessions.as_ref().map_or(self.site.root, |root| &root.path).to_owned();
-        quota::inspected(&self.site, &inspected, std::mem::take(&mut part.protocol_entries), part);
+        // A scope that is checked alone says nothing of how many there are.
+        let scopes = if part.sessions.is_some() { std::mem::take(&mut part.scopes) } else { 0 };
+        quota::inspected(&self.site, &inspected, scopes, std::mem::take(&mut part.protocol_entries), part);
         let receipts = std::mem::take(&mut part.receipts);
         part.journals = retirement_receipt::check(&self.site, &receipts, part);
     }
@@ -117,6 +119,7 @@ impl<'a> Work<'a> {
         }
         artifact::check(site, &scope.directory, part);
         managed::size(site, scope, part);
+        part.scopes += 1;
         part.protocol_entries += scope.roles().map(|role| role.objects.len() as u64).sum::<u64>();
         let (provenance, receipts) = (Provenance::V2, scope.receipts.as_ref());
         part.directories.push(managed::Directory::new(&scope.directory, provenance, workspace, receipts, transcripts));

@@ -127,6 +127,7 @@ fn attempt(site: &Site<'_>, path: &Path, at: Where) -> Result<Checked, Refusal> 
     checked.bytes = meta.size;
     if meta.size > READ_CAP {
         let message = format!("The file has {} bytes; nothing of gjc reads more than {READ_CAP}, and its content was not read.", meta.size);
+        size::of_file(&site.place(path), meta.size, &mut checked.collected);
         checked.collected.push(Finding::new(&size::codes::OVERSIZED, site.place(path), message));
         checked.outcome = Some(verdict(site, path, "oversized"));
         return watched.finish().map(|_| checked);
@@ -233,6 +234,7 @@ fn pass(
         size,
         budget: site.budget,
         mute: site.mute,
+        weigh: site.weigh,
         ..transcript::Options::lone(site.name(path), site.release)
     };
     let outcome = transcript::check(input, &options, sink)?;

@@ -82,6 +82,8 @@ pub struct Options {
     /// A code that is switched off.
     #[doc(hidden)]
     pub mute: Mute,
+    /// Measure every rebuilt context, not only one that may be too large.
+    pub weigh: bool,
 }
 
 impl Options {
@@ -100,6 +102,7 @@ impl Options {
             around: Surroundings::default(),
             budget: crate::transcript::context::budget::DEFAULT,
             mute: Mute::default(),
+            weigh: false,
         }
     }
 }
@@ -550,6 +553,7 @@ impl<'a> Checker<'a> {
             around: &self.options.around,
             budget: self.options.budget,
             mute: self.options.mute,
+            weigh: self.options.weigh,
         }
     }
 

@@ -3,6 +3,7 @@
 use super::file::{Checked, Where};
 use super::{Progress, Why};
 use crate::check::blob::store::References;
+use crate::check::quota::Fullest;
 use crate::check::tree::shared::{self, History};
 use crate::finding::{Collected, Common, Finding, Gauge, Mute, Outcome, Sink};
 use std::ffi::{OsStr, OsString};
@@ -22,6 +23,8 @@ pub struct Part {
     pub findings: Vec<Finding>,
     /// Gauges.
     pub gauges: Vec<Gauge>,
+    /// Where the fullest of them stand.
+    pub fullest: Fullest,
     /// Verdicts of transcripts.
     pub outcomes: Vec<Outcome>,
     /// Transcripts that name a parent session, and what they name.
@@ -40,7 +43,9 @@ pub struct Part {
     pub store: Option<String>,
     /// Session directories, for what only shows when all are seen together.
     pub directories: Vec<crate::check::managed::Directory>,
-    /// Entries of the role directories of all scopes.
+    /// Scopes.
+    pub scopes: u64,
+    /// Entries of their role directories.
     pub protocol_entries: u64,
     /// Receipts directories of scopes: their journals are judged when the walk is done.
     pub receipts: Vec<crate::agent::walk::Listing>,
@@ -140,7 +145,7 @@ impl Sink for Part {
         }
     }
     fn gauge(&mut self, gauge: Gauge) {
-        self.gauges.push(gauge);
+        self.fullest.put(gauge, &mut self.gauges);
     }
 }
 
@@ -167,6 +172,7 @@ impl Part {
         if self.owners.is_none() {
             self.owners = other.owners;
         }
+        self.scopes += other.scopes;
         self.protocol_entries += other.protocol_entries;
         if self.sessions.is_none() {
             self.sessions = other.sessions;
@@ -190,7 +196,7 @@ impl Part {
     pub fn transcript(&mut self, path: &Path, checked: Checked, scanned: bool, common: &mut Common) {
         let Checked { collected, outcome, parent, entries, owner, references, read_whole, .. } = checked;
         self.collected(collected.findings);
-        self.gauges.extend(collected.gauges);
+        collected.gauges.into_iter().for_each(|gauge| self.gauge(gauge));
         if let Some(mut outcome) = outcome {
             common.share(&mut outcome);
             if !entries.is_empty() {

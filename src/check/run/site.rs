@@ -46,6 +46,8 @@ pub struct Site<'a> {
     pub budget: u64,
     /// A code that is switched off.
     pub mute: Mute,
+    /// Measure every rebuilt context, not only one that may be too large.
+    pub weigh: bool,
 }
 
 impl Site<'_> {
@@ -113,6 +115,7 @@ mod tests {
                 around: &AROUND,
                 budget: crate::transcript::context::budget::DEFAULT,
                 mute: Mute::default(),
+                weigh: false,
             }
         }
     }

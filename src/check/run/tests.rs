@@ -7,6 +7,7 @@ mod inspector;
 mod managed;
 mod owner;
 mod protocol;
+mod quota;
 mod retirement;
 
 use super::*;

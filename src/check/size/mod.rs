@@ -152,6 +152,8 @@ pub struct SizePass<'s> {
     source: &'s Source,
     /// The ten longest lines, the shortest first.
     largest: Vec<Large>,
+    /// Bytes up to the end of the first line.
+    first_line: u64,
     size: u64,
 }
 
@@ -161,13 +163,16 @@ const LARGEST: usize = 10;
 impl<'s> SizePass<'s> {
     /// A pass that has seen nothing.
     pub fn new(source: &'s Source) -> Self {
-        SizePass { source, largest: Vec::with_capacity(LARGEST + 1), size: 0 }
+        SizePass { source, largest: Vec::with_capacity(LARGEST + 1), first_line: 0, size: 0 }
     }
 
     /// Takes the next line.
     pub fn line(&mut self, line: &Line<'_>, sink: &mut dyn Sink) {
         let len = line.raw.len() as u64 + u64::from(line.has_lf);
         self.size = line.offset + len;
+        if line.number == 1 {
+            self.first_line = self.size;
+        }
         if self.largest.len() < LARGEST || len > self.largest[0].len {
             self.largest.push(Large { len, line: line.number });
             self.largest.sort_by_key(|large| large.len);
@@ -189,13 +194,21 @@ impl<'s> SizePass<'s> {
 
     /// Reports how near the file is to its cap, or that it is above. `bounded` is the answer of reader R, when it was
     /// asked: above the cap the bounded open is all that is left. A legacy file does not come so far: it is opened as a
-    /// copy, and none is made of it.
+    /// copy, and none is made of it. `patches` are the bytes of its patch lines.
     ///
     /// Two more things exclude the bounded open and are not to be seen on the disk: another memory mode than the default,
     /// and Windows (spec 04 §4.6). They are not claimed.
-    pub fn finish(self, bounded: Option<Result<(), Refused>>, storage: Storage, sink: &mut dyn Sink) {
-        let path = Arc::clone(&self.source.path);
-        sink.gauge(quota::TRANSCRIPT_BYTES.gauge(path, self.size));
+    pub fn finish(self, bounded: Option<Result<(), Refused>>, storage: Storage, patches: u64, sink: &mut dyn Sink) {
+        of_file(&self.source.file(), self.size, sink);
+        if let Some(longest) = self.largest.last() {
+            quota::LONGEST_LINE.read(self.source.line(longest.line), longest.len, sink);
+        }
+        if storage != Storage::Lone && self.first_line > 0 {
+            quota::HEADER_LINE.read(self.source.line(1), self.first_line, sink);
+        }
+        if self.size > FILE_CAP && patches > 0 {
+            quota::PATCH_OVERLAY_BYTES.read(self.source.file(), patches, sink);
+        }
         if self.size * 10 > FILE_CAP * 9 && self.size <= FILE_CAP {
             let headroom = FILE_CAP - self.size;
             let records: Vec<String> =
@@ -225,6 +238,14 @@ impl<'s> SizePass<'s> {
                 sink.push(Finding::new(code, self.source.line(line), refuses));
             }
         }
+    }
+}
+
+/// Readings of the size of a transcript.
+pub fn of_file(place: &Place, size: u64, sink: &mut dyn Sink) {
+    sink.gauge(quota::TRANSCRIPT_BYTES.gauge(Arc::clone(&place.path), size));
+    if size > FILE_CAP {
+        quota::BOUNDED_TRANSCRIPT_BYTES.read(place.clone(), size, sink);
     }
 }
 
@@ -261,7 +282,7 @@ mod tests {
         let mut sink = Collected::default();
         let mut pass = SizePass::new(&source);
         pass.line(&line, &mut sink);
-        pass.finish(bounded, storage, &mut sink);
+        pass.finish(bounded, storage, 0, &mut sink);
         assert_eq!(sink.gauges[0].used, offset + len as u64);
         sink.findings.iter().map(|finding| format!("{}@{}", finding.code.name, finding.place.line.unwrap_or_default())).collect()
     }
@@ -270,7 +291,7 @@ mod tests {
     #[test]
     fn a_long_line_is_refused_in_managed_storage_and_may_come_there() {
         let cap = usize::try_from(LINE_CAP).expect("the cap fits");
-        assert_eq!(found(true, 0, cap, None), NOTHING);
+        assert_eq!(found(true, 0, cap, None), ["limit_near@9"]);
         assert_eq!(found(true, 0, cap + 1, None), ["line_too_long@9"]);
         assert_eq!(found(false, 0, cap + 1, None), ["line_too_long_for_managed@9"]);
     }
@@ -304,6 +325,25 @@ mod tests {
         let no_index = Some(Err(Refused { refusal: Refusal::BuildFailed, line: 3 }));
         assert_eq!(found(false, FILE_CAP, 10, no_index), ["oversized@0"]);
         assert_eq!(found(false, BOUNDED_CAP, 10, Some(Ok(()))), ["oversized@0"]);
+    }
+
+    #[test]
+    fn a_file_above_the_cap_is_measured_against_what_the_bounded_open_and_its_fork_take() {
+        let of = |size: u64, patches: u64| {
+            let source = Source { path: "t.jsonl".into(), managed: true };
+            let mut sink = Collected::default();
+            SizePass { size, ..SizePass::new(&source) }.finish(Some(Ok(())), Storage::Managed, patches, &mut sink);
+            let gauges = sink.gauges.iter().map(|gauge| (gauge.name, gauge.used)).collect::<Vec<_>>();
+            (gauges, sink.findings.iter().map(|finding| finding.code.name).collect::<Vec<_>>())
+        };
+        assert_eq!(of(FILE_CAP, 10).0, [("transcript_bytes", FILE_CAP)]);
+        let above = [("transcript_bytes", FILE_CAP + 1), ("bounded_transcript_bytes", FILE_CAP + 1)];
+        assert_eq!(of(FILE_CAP + 1, 0), (above.to_vec(), vec![]));
+        assert_eq!(of(FILE_CAP + 1, 8 << 20).0.last(), Some(&("patch_overlay_bytes", 8 << 20)));
+        assert_eq!(of(FILE_CAP + 1, 7_549_748).1, ["limit_near"]);
+        assert_eq!(of(1_933_679_001, 0).1, [""; 0]);
+        assert_eq!(of(1_933_679_002, 0).1, ["limit_near"]);
+        assert_eq!(of(BOUNDED_CAP + 1, 0).1, ["oversized"]);
     }
 
     #[test]

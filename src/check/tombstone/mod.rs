@@ -3,7 +3,7 @@
 
 pub mod codes;
 
-use super::quota::{self, CLEANUP_REPLAY_BYTES, CLEANUP_REPLAY_WORK, TOMBSTONE_ENTRIES};
+use super::quota::{self, CLEANUP_REPLAY_BYTES, CLEANUP_REPLAY_WORK, LARGEST_CLEANUP_RECORD, TOMBSTONE_ENTRIES};
 use super::record::{self, Record};
 use super::retirement_receipt::codes as retirement;
 use super::run::Site;
@@ -44,8 +44,10 @@ struct Cleanups<'a> {
 /// What is known of one operation name.
 enum Known {
     Tombstone(Tombstone),
-    /// It is there and was not, or could not be, taken for a tombstone.
+    /// It is there and is not taken for a tombstone.
     Refused,
+    /// It was not read: nothing is said of what belongs to it.
+    Unread,
 }
 
 /// Judges everything in `tombstones/`. Symlinks and further links have codes of their own.
@@ -62,8 +64,7 @@ pub fn check(site: &Site<'_>, scope: &Scope, sink: &mut dyn Sink) {
         let path = tombstones.path_of(object);
         match tombstone::parse_name(object.bytes()) {
             Name::Tombstone { operation } => {
-                let found = self::tombstone(site, scope, &digest, &path, object, sink);
-                known.insert(operation.to_owned(), found.map_or(Known::Refused, Known::Tombstone));
+                known.insert(operation.to_owned(), self::tombstone(site, scope, &digest, &path, object, sink));
             }
             Name::Cleanup { tombstone, target, state, attempt } => {
                 let of = cleanups.entry((tombstone.to_owned(), target.to_owned())).or_default();
@@ -105,10 +106,10 @@ fn foreign(site: &Site<'_>, path: &Path, object: &Object, sink: &mut dyn Sink) {
 }
 
 /// A file `<op>.json`.
-fn tombstone(site: &Site<'_>, scope: &Scope, digest: &str, path: &Path, object: &Object, sink: &mut dyn Sink) -> Option<Tombstone> {
+fn tombstone(site: &Site<'_>, scope: &Scope, digest: &str, path: &Path, object: &Object, sink: &mut dyn Sink) -> Known {
     let unreadable = |why: String, sink: &mut dyn Sink| {
         sink.push(Finding::new(&codes::TOMBSTONE_UNREADABLE, site.place(path), why));
-        None
+        Known::Refused
     };
     if object.meta.kind != Kind::File {
         return unreadable(format!("A {} stands in the place of a tombstone.", object.meta.kind.noun()), sink);
@@ -116,8 +117,11 @@ fn tombstone(site: &Site<'_>, scope: &Scope, digest: &str, path: &Path, object: 
     let value = match record::read(site, path, sink) {
         Record::Json(value) => value,
         Record::NotJson => return unreadable("The tombstone is not JSON.".into(), sink),
-        Record::TooLarge(size) => return unreadable(format!("The tombstone has {size} bytes and was not read."), sink),
-        Record::Unread => return None,
+        Record::TooLarge(size) => {
+            record::too_large(site, path, size, sink);
+            return Known::Unread;
+        }
+        Record::Unread => return Known::Unread,
     };
     let directory = &scope.directory.path;
     let root = directory.parent().unwrap_or(directory);
@@ -136,7 +140,7 @@ fn tombstone(site: &Site<'_>, scope: &Scope, digest: &str, path: &Path, object: 
         }
     };
     let (code, message) = match read {
-        Ok(tombstone) if !tombstone.targets.is_empty() => return Some(tombstone),
+        Ok(tombstone) if !tombstone.targets.is_empty() => return Known::Tombstone(tombstone),
         Ok(_) => (&codes::MANAGED_GC_PROTOCOL_TOMBSTONE_INVALID, "The tombstone has no target.".to_owned()),
         Err(NotATombstone::OwnerScope) => {
             let message = "Members that begin with `taskArtifactOwner` stand where they are not supported.".to_owned();
@@ -148,7 +152,7 @@ fn tombstone(site: &Site<'_>, scope: &Scope, digest: &str, path: &Path, object: 
         ),
     };
     sink.push(Finding::new(code, site.place(path), message));
-    None
+    Known::Refused
 }
 
 /// A completed record that is no JSON object: the inspector has a word of its own for it.
@@ -172,6 +176,10 @@ fn cleanup_value(site: &Site<'_>, path: &Path, object: &Object, state: CleanupSt
             Record::Json(value) if state != CleanupState::Pending || has_integers(&value) => return Some(value),
             Record::Json(_) => "a recorded number is no integer".to_owned(),
             Record::NotJson => "it is not JSON".to_owned(),
+            Record::TooLarge(size) if state != CleanupState::Pending || !Difference::ReplayBudget.in_effect(site.release) => {
+                record::too_large(site, path, size, sink);
+                return None;
+            }
             Record::TooLarge(size) => {
                 let message =
                     format!("The record has {size} bytes; gjc reads at most 67,108,864. It is neither absent nor damaged by that.");
@@ -243,10 +251,12 @@ fn histories(
 ) {
     let Owners { site, digest, .. } = *owners;
     let mut longest: Option<ReplayBudget> = None;
+    let mut largest = 0;
     for ((operation, target_operation), of) in cleanups {
         let target = match known.get(operation) {
             Some(Known::Tombstone(tombstone)) => tombstone.targets.iter().find(|target| target.operation() == *target_operation),
-            _ => {
+            Some(Known::Unread) => continue,
+            Some(Known::Refused) | None => {
                 let why = if known.contains_key(operation) { "is no tombstone" } else { "does not exist" };
                 for record in &of.records {
                     let message = format!("The record belongs to `{operation}.json`, which {why}.");
@@ -264,12 +274,13 @@ fn histories(
         };
         let spelled = site.recorded(&tombstones.path.join(format!("{operation}.json")));
         let history = History { scope: digest, tombstone_path: spelled.as_os_str().as_encoded_bytes(), target, release: site.release };
+        largest = of.sizes.iter().copied().max().unwrap_or_default().max(largest);
         let budget = one_history(owners, tombstones, &history, of, sink);
         if longest.is_none_or(|longest| budget.work.used > longest.work.used) {
             longest = Some(budget);
         }
     }
-    room(site, tombstones, longest, sink);
+    room(site, tombstones, longest.map(|longest| (longest, largest)), sink);
 }
 
 fn at(site: &Site<'_>, tombstones: &Listing, record: &CleanupRecord<'_>, code: &'static crate::finding::Code, message: String) -> Finding {
@@ -282,12 +293,22 @@ fn one_history(owners: &Owners<'_>, tombstones: &Listing, history: &History<'_>,
     let of_state = |state| of.records.iter().filter(move |record| record.state == state);
     let mut replayed: Vec<Pending> = Vec::new();
     let first = of_state(CleanupState::Pending).next();
-    let (budget, spent) = spend(tombstones.objects.len() as u64, &of.sizes);
-    let spent = if Difference::ReplayBudget.in_effect(site.release) { spent } else { Ok(()) };
+    let entries = tombstones.objects.len() as u64;
+    let bounded = Difference::ReplayBudget.in_effect(site.release);
     // A record that cannot be read was reported; what the rest would give is then not asked.
     if let Some(first) = first.filter(|_| !of.unreadable) {
-        let pending = of_state(CleanupState::Pending).map(|record| (Some(record.attempt), &record.value)).collect();
-        match spent.and_then(|()| history.replay(pending, |record| Ok(Some(record.clone())))) {
+        let pending = of_state(CleanupState::Pending).map(|record| (Some(record.attempt), record)).collect();
+        // All entries are paid for before a record is looked at, and each record before it is read: what breaks a rule before
+        // the budget ends is told as that.
+        let mut budget = ReplayBudget::default();
+        let admitted = if bounded { enter(&mut budget, entries) } else { Ok(()) };
+        let read = |record: &CleanupRecord<'_>| {
+            if bounded {
+                budget.receipt(record.object.meta.size)?;
+            }
+            Ok(Some(record.value.clone()))
+        };
+        match admitted.and_then(|()| history.replay(pending, read)) {
             Ok(Replay::Pending(all)) => replayed = all,
             Ok(Replay::Unread) => {}
             Err(ReplayError::Durability) => {
@@ -332,19 +353,24 @@ fn one_history(owners: &Owners<'_>, tombstones: &Listing, history: &History<'_>,
         };
         sink.push(at(site, tombstones, record, &codes::MANAGED_GC_PROTOCOL_TOMBSTONE_COMPLETION_INVALID, message.to_owned()));
     }
+    spend(entries, &of.sizes)
+}
+
+/// Pays for the entries of a directory.
+fn enter(budget: &mut ReplayBudget, entries: u64) -> Result<(), ReplayError> {
+    (0..entries.min(ReplayBudget::MAX_ENTRIES + 1)).try_for_each(|_| budget.entry())
+}
+
+/// What of the replay budget this many entries and records of these sizes use, up to the first that does not fit.
+fn spend(entries: u64, sizes: &[u64]) -> ReplayBudget {
+    let mut budget = ReplayBudget::default();
+    let _: Result<(), ReplayError> = enter(&mut budget, entries).and_then(|()| sizes.iter().try_for_each(|size| budget.receipt(*size)));
     budget
 }
 
-/// What the replay budget of the newest release says about this many entries and receipts of these sizes.
-fn spend(entries: u64, sizes: &[u64]) -> (ReplayBudget, Result<(), ReplayError>) {
-    let mut budget = ReplayBudget::default();
-    let admitted = (0..entries.min(ReplayBudget::MAX_ENTRIES + 1)).try_for_each(|_| budget.entry());
-    let spent = admitted.and_then(|()| sizes.iter().try_for_each(|size| budget.receipt(*size)));
-    (budget, spent)
-}
-
-/// Gauges of the longest replay, and a warning while it still fits. What does not fit was told with its history.
-fn room(site: &Site<'_>, tombstones: &Listing, longest: Option<ReplayBudget>, sink: &mut dyn Sink) {
+/// Gauges of the longest replay and of the largest record, and a warning while they still fit. What does not fit was told with
+/// its history.
+fn room(site: &Site<'_>, tombstones: &Listing, longest: Option<(ReplayBudget, u64)>, sink: &mut dyn Sink) {
     let path = site.name(&tombstones.path);
     let entries = tombstones.objects.len() as u64;
     if entries == 0 || !Difference::ReplayBudget.in_effect(site.release) {
@@ -352,9 +378,9 @@ fn room(site: &Site<'_>, tombstones: &Listing, longest: Option<ReplayBudget>, si
     }
     let used = |budget: Budget| budget.refused_at.unwrap_or(budget.used);
     let mut readings = vec![(&TOMBSTONE_ENTRIES, entries)];
-    readings.extend(
-        longest.iter().flat_map(|longest| [(&CLEANUP_REPLAY_WORK, used(longest.work)), (&CLEANUP_REPLAY_BYTES, used(longest.bytes))]),
-    );
+    readings.extend(longest.iter().flat_map(|(longest, largest)| {
+        [(&CLEANUP_REPLAY_WORK, used(longest.work)), (&CLEANUP_REPLAY_BYTES, used(longest.bytes)), (&LARGEST_CLEANUP_RECORD, *largest)]
+    }));
     for (measure, used) in &readings {
         sink.gauge(measure.gauge(Arc::clone(&path), *used));
     }

@@ -6,7 +6,7 @@ use crate::check::line::LostIds;
 use crate::check::size::FILE_CAP;
 use crate::check::tree::shared::EntryIds;
 use crate::check::tree::{Forest, Graph};
-use crate::check::{context, entry, listing, migrate, owner as owner_area, tool_pairing, tree, verdict};
+use crate::check::{context, entry, listing, migrate, owner as owner_area, quota, tool_pairing, tree, verdict};
 use crate::finding::{Answer, Difference, Finding, Release, Sink};
 use crate::json::text::Encoding;
 use crate::json::{Value, View};
@@ -79,6 +79,7 @@ impl Passes<'_> {
             managed_header: managed.has_header(),
         };
         headers.finish(&ending, sink);
+        let patches_bytes = patches.bytes;
         let title = patches.finish(loads, sink);
         if loads {
             let own = unpatched.as_ref().and_then(|header| header.str_member("title"));
@@ -110,11 +111,12 @@ impl Passes<'_> {
                 .is_some_and(|parent| parent.iter().any(|byte| matches!(byte, b'/' | b'\\'))),
             old,
             version: version.unwrap_or(1.0),
+            size,
         };
         rest.check(&inspected, loads, sink);
         outcome.entry_ids = entry_ids(&inspected, version);
         outcome.counts.entries = inspected.loaded.as_ref().map_or(0, |loaded| loaded.entries.len() as u64);
-        sizes.finish(bounded, options.storage, sink);
+        sizes.finish(bounded, options.storage, patches_bytes, sink);
 
         outcome.verdicts.push(("L", lenient.into()));
         outcome.verdicts.push(("S", strict_answer(&inspected.verdict, size)));
@@ -218,6 +220,8 @@ struct Rest<'r> {
     old: HashSet<crate::transcript::Id>,
     /// Version of the file.
     version: f64,
+    /// Bytes of the file.
+    size: u64,
 }
 
 impl Rest<'_> {
@@ -241,7 +245,13 @@ impl Rest<'_> {
         // Nothing asks for the messages of the context: they are freed at once. Its path is that of its leaf.
         let context = crate::transcript::context::build(&tree, Leaf::Last, self.options.release);
         let (path, compaction) = match context {
-            Ok(context) => (context.path, Ok(context.compaction)),
+            Ok(context) => {
+                let weight = Some(&context).filter(|_| loaded.keep.weighs() && is_measured(&inspected.verdict, self.size));
+                if let Some(weight) = weight.and_then(|context| context.weight()) {
+                    quota::REPLAYED_CONTEXT.read_within(self.source.file(), weight, self.options.budget, sink);
+                }
+                (context.path, Ok(context.compaction))
+            }
             Err(throw) => (tree.path_to(Leaf::Last), Err(throw)),
         };
         let throwing = open_throws(loaded, &path.entries, compaction.as_ref().ok().copied().flatten());
@@ -303,6 +313,12 @@ impl Rest<'_> {
             sink.push(Finding::new(&context::codes::CONTEXT_TOO_LARGE, self.source.file(), message));
         }
     }
+}
+
+/// Whether gjc measures the context of a file: it comes so far, and of a larger file it builds that of the tail alone.
+const fn is_measured(verdict: &Verdict, size: u64) -> bool {
+    let reached = matches!(verdict, Verdict::Resumable | Verdict::Terminal | Verdict::Error(Reason::ContextTooLarge { .. }));
+    reached && size <= FILE_CAP
 }
 
 /// Building the default context throws: names the entry, unless the schema told of it.

@@ -79,6 +79,8 @@ pub struct Options<'o> {
     /// A code that is switched off.
     #[doc(hidden)]
     pub mute: Mute,
+    /// Measure every context, not only one that may be too large.
+    pub weigh: bool,
 }
 
 impl<'o> Options<'o> {
@@ -94,6 +96,7 @@ impl<'o> Options<'o> {
             size: None,
             budget: budget::DEFAULT,
             mute: Mute::default(),
+            weigh: false,
         }
     }
 }
@@ -247,6 +250,8 @@ struct Passes<'s> {
 impl<'s> Passes<'s> {
     fn new(source: &'s Source, options: &Options<'s>, encoding: Encoding) -> Self {
         let strict = inspect::Options { release: options.release, budget: options.budget };
+        // What may have any size is measured.
+        let size = options.size.filter(|_| !options.weigh);
         Passes {
             source,
             encoding,
@@ -257,7 +262,7 @@ impl<'s> Passes<'s> {
             first_line: FirstLine::default(),
             prefix: Prefix::default(),
             lines: LinePass::new(source),
-            loader: Loader::new(strict.keeper(options.size.unwrap_or(u64::MAX)), options.release),
+            loader: Loader::new(strict.keeper(size.unwrap_or(u64::MAX)), options.release),
             headers: HeaderPass::new(source),
             patches: PatchPass::new(source, options.release),
             sizes: SizePass::new(source),

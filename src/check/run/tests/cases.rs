@@ -281,7 +281,7 @@ fn managed_replace_cleanup_receipt_limit_exceeded() {
     for release in [Release::V0_15, Release::V0_17] {
         assert_eq!(with(50_001, release), ["managed_replace_cleanup_receipt_limit_exceeded"]);
     }
-    assert_eq!(with(50_000, Release::V0_17), ["replacement_receipt_pending"]);
+    assert_eq!(with(50_000, Release::V0_17), ["limit_near", "replacement_receipt_pending"]);
 }
 
 #[test]
@@ -572,10 +572,10 @@ fn cwd_not_utf8() {
 fn project_scan_limit() {
     let with = |make: &dyn Fn(&Tree)| codes_after(make);
     let directories = |count: u32| with(&|t| (1..count).for_each(|n| t.fs.directory(format!("/ws/.gjc/{n}"))));
-    assert_eq!(directories(4_096), NOTHING, "`.gjc` itself is one of them");
+    assert_eq!(directories(4_096), ["limit_near"], "`.gjc` itself is one of them");
     assert_eq!(directories(4_097), ["project_scan_limit"]);
     let files = |count: u32| with(&|t| (0..count).for_each(|n| t.fs.file(format!("/ws/.gjc/sessions/{n}.jsonl"), b"")));
-    assert_eq!(files(1_000), NOTHING);
+    assert_eq!(files(1_000), ["limit_near"]);
     assert_eq!(files(1_001), ["project_scan_limit"]);
     let elsewhere = with(&|t| (0..1_001).for_each(|n| t.fs.file(format!("/ws/.gjc/notes/{n}.jsonl"), b"")));
     assert_eq!(elsewhere, NOTHING, "only some folders of a project hold transcripts");

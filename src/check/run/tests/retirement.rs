@@ -437,8 +437,8 @@ fn fifty_thousand_entries_are_readable_and_one_more_is_capacity_whatever_they_ar
     };
     assert_eq!(
         entries(50_000),
-        ["gc_inventory_admission_at_risk", "gc_receipt_quota_near", "task_artifact_owner_continuation_corrupt"],
-        "all names are bad, and that is said"
+        ["gc_inventory_admission_at_risk", "gc_receipt_quota_near", "limit_near", "task_artifact_owner_continuation_corrupt"],
+        "all names are bad, and that is said; so is how near the inspector's own limit is"
     );
     assert_eq!(
         entries(50_001),
