@@ -239,18 +239,18 @@ pub enum Residue<'a> {
     },
     /// Another name beginning `.gjc-`.
     OtherGjc,
-    /// Another name ending `.removing`.
-    OtherRemoving,
+    /// Another name of a deletion: beginning `.gjc-delete-`, or ending `.removing`. A newer release may have made it.
+    OtherDeletion,
 }
 
 /// The reserved name that `name` is, or none. Rules in the order of the tables; the general prefixes come last.
 pub fn parse(name: &[u8]) -> Option<Residue<'_>> {
     let text = std::str::from_utf8(name).ok();
     gjc_name(name).or_else(|| dotted_name(name)).or_else(|| plain_name(name)).or_else(|| {
-        if name.starts_with(b".gjc-") && !is_directory_name_of_gjc(text) {
+        if name.starts_with(b".gjc-delete-") || name.ends_with(b".removing") {
+            Some(Residue::OtherDeletion)
+        } else if name.starts_with(b".gjc-") && !is_directory_name_of_gjc(text) {
             Some(Residue::OtherGjc)
-        } else if name.ends_with(b".removing") {
-            Some(Residue::OtherRemoving)
         } else {
             None
         }
@@ -644,7 +644,7 @@ mod tests {
         is(&format!(".gjc-delete-{OP}-artifacts-1"), Residue::Delete { owner: owner(1), part: DeletePart::Artifacts });
         is(&format!(".gjc-delete-{OP}-artifacts-2.removing"), Residue::Delete { owner: owner(2), part: DeletePart::ArtifactsRemoving });
         is(&format!(".gjc-delete-{OP}-transcript-3"), Residue::Delete { owner: owner(3), part: DeletePart::Transcript });
-        is(&format!(".gjc-delete-{OP}-transcript-03"), Residue::OtherGjc);
+        is(&format!(".gjc-delete-{OP}-transcript-03"), Residue::OtherDeletion);
         let gc = DeleteOwner::DiskGc { uuid: UUID };
         is(&format!(".gjc-delete-gc-{UUID}-artifacts"), Residue::Delete { owner: gc, part: DeletePart::Artifacts });
         is(&format!(".gjc-delete-gc-{UUID}-artifacts.removing"), Residue::Delete { owner: gc, part: DeletePart::ArtifactsRemoving });
@@ -711,7 +711,8 @@ mod tests {
             assert_eq!(parse(name.as_bytes()), None, "{name}");
         }
         is(".gjc-new-thing", Residue::OtherGjc);
-        is("x.removing", Residue::OtherRemoving);
+        is("x.removing", Residue::OtherDeletion);
+        is(".gjc-new-thing.removing", Residue::OtherDeletion);
     }
     #[test]
     fn bytes_that_are_no_utf8_are_read_as_far_as_the_grammar_allows() {

@@ -7,7 +7,7 @@
 use super::listing::codes as listing_codes;
 use super::run::Site;
 use super::run::part::Files;
-use super::{legacy, migration_receipt, quota, scope as scope_area};
+use super::{legacy, migration_receipt, quota, scope as scope_area, words};
 use crate::agent::candidates::{Candidate, Candidates, Cwds, Hidden, Invalid, Listing as Managed, Provenance, State, look_into};
 use crate::agent::identity::{self, Identity, NoIdentity};
 use crate::agent::layout::{BINDING, SessionsName, sessions_name};
@@ -287,7 +287,11 @@ impl All<'_> {
             sink.push(Finding::new(&legacy::codes::LEGACY_DIR_MIXED_CWD, place(), message));
         }
         if foreign_count > 0 {
-            let message = format!("{foreign_count} transcripts of this scope belong to other workspaces: {}.", shown(&foreign));
+            let message = format!(
+                "{} to another workspace: {}.",
+                words::count(foreign_count, "transcript of this directory belongs", "transcripts of this directory belong"),
+                shown(&foreign)
+            );
             sink.push(Finding::new(&listing_codes::FOREIGN_TRANSCRIPT, place(), message));
         }
         if directory.provenance == Provenance::V2 {

@@ -4,6 +4,7 @@ use super::codes;
 use crate::agent::blobs::{BlobName, GRACE_NS, Store, blob_name};
 use crate::check::operational;
 use crate::check::run::Site;
+use crate::check::words;
 use crate::finding::{Collected, Finding, Sink};
 use crate::fsys::{Errno, Kind};
 use crate::transcript::blobs::BlobSource;
@@ -156,7 +157,7 @@ fn judge_object(
                     (false, false) if age_ns > GRACE_NS => {
                         push(
                             &codes::BLOB_UNREFERENCED,
-                            format!("Nothing below the agent directory refers to the blob ({} bytes).", object.meta.size),
+                            format!("Nothing below the agent directory refers to the blob ({}).", words::bytes(object.meta.size)),
                         );
                     }
                     (false, false) => {}

@@ -8,6 +8,7 @@ use super::legacy;
 use super::record;
 use super::run::Site;
 use super::run::part::Part;
+use super::words;
 use crate::agent::layout::{self, SessionsName, sessions_name};
 use crate::agent::residue::{self, DeleteOwner, RecoveryFormat, Residue};
 use crate::agent::sidecar::{self, Stale};
@@ -64,7 +65,11 @@ pub fn directory(site: &Site<'_>, listing: &Listing, place: Place, completed: &B
         match residue::parse(object.bytes()) {
             Some(Residue::RewriteTemp { .. } | Residue::Staged { .. } | Residue::OwnerTemp { .. }) if object.meta.kind == Kind::File => {
                 if age > TEMP_AGE {
-                    push(&codes::STALE_TEMP_FILE, format!("An unfinished write of {} bytes, {}.", object.meta.size, old(age)), sink);
+                    push(
+                        &codes::STALE_TEMP_FILE,
+                        format!("An unfinished write of {}, {}.", words::bytes(object.meta.size), old(age)),
+                        sink,
+                    );
                 }
             }
             Some(
@@ -77,8 +82,8 @@ pub fn directory(site: &Site<'_>, listing: &Listing, place: Place, completed: &B
                 // A link of a live file makes that file unreadable: the security area names it.
                 let linked = object.meta.kind == Kind::File && object.meta.nlink > 1;
                 if age > STAGING_AGE && !linked {
-                    let bytes = bytes_below(site, &path, object);
-                    push(&codes::STAGING_RESIDUE, format!("Unpublished bytes of an interrupted write: {bytes} bytes, {}.", old(age)), sink);
+                    let bytes = words::bytes(bytes_below(site, &path, object));
+                    push(&codes::STAGING_RESIDUE, format!("Unpublished bytes of an interrupted write: {bytes}, {}.", old(age)), sink);
                 }
             }
             // Where not every name could be looked at, no primary is proven absent.
@@ -96,12 +101,9 @@ pub fn directory(site: &Site<'_>, listing: &Listing, place: Place, completed: &B
                 };
                 deleted(bytes, named, &push, sink);
             }
-            Some(Residue::OtherRemoving) => deleted(bytes_below(site, &path, object), false, &push, sink),
-            Some(Residue::OtherGjc) if object.bytes().starts_with(b".gjc-delete-") => {
-                deleted(bytes_below(site, &path, object), false, &push, sink);
-            }
+            Some(Residue::OtherDeletion) => deleted(bytes_below(site, &path, object), false, &push, sink),
             Some(Residue::MemoryGuard { .. }) => {
-                push(&codes::MEMORY_GUARD_LEFT, format!("A memory-guard transcript of {} bytes.", object.meta.size), sink);
+                push(&codes::MEMORY_GUARD_LEFT, format!("A memory-guard transcript of {}.", words::bytes(object.meta.size)), sink);
             }
             Some(_) if object.meta.kind == Kind::File && object.meta.size == 0 && residue::is_reapable_prefix(object.bytes()) => {
                 scrubbed.add(object.meta.mtime_ns);
@@ -119,11 +121,16 @@ pub fn directory(site: &Site<'_>, listing: &Listing, place: Place, completed: &B
             staged(site, &path, sink);
         }
     }
+    more_foreign(site, listing, foreign, sink);
+    scrubbed.report(site, listing, sink);
+}
+
+/// Says how many foreign names of a directory were not listed one by one.
+fn more_foreign(site: &Site<'_>, listing: &Listing, foreign: usize, sink: &mut dyn Sink) {
     if foreign > MOST_FOREIGN {
         let message = format!("{} more names in this directory are not explained.", foreign - MOST_FOREIGN);
         sink.push(Finding::new(&codes::FOREIGN_FILE, site.place(&listing.path), message));
     }
-    scrubbed.report(site, listing, sink);
 }
 
 /// Scrubbed remnants of one directory.
@@ -186,9 +193,11 @@ fn deleted(bytes: u64, named: bool, push: &dyn Fn(&'static Code, String, &mut dy
     match (bytes, named) {
         (0, true) => push(&codes::DELETE_RESIDUE, "What a finished deletion leaves: no bytes in it.".into(), sink),
         (0, false) => push(&codes::DELETE_RESIDUE_PAYLOAD, "The remains of a deletion that no completed record names.".into(), sink),
-        (bytes, _) => {
-            push(&codes::DELETE_RESIDUE_PAYLOAD, format!("{bytes} bytes under the name of a deletion: maybe the only copy."), sink)
-        }
+        (bytes, _) => push(
+            &codes::DELETE_RESIDUE_PAYLOAD,
+            format!("{} under the name of a deletion: maybe the only copy.", words::bytes(bytes)),
+            sink,
+        ),
     }
 }
 
@@ -275,12 +284,15 @@ pub fn foreign_legacy_names(site: &Site<'_>, root: &Listing, part: &mut Part) {
             && !layout::is_transcript_name(object.bytes())
             && residue::parse(object.bytes()).is_none()
     });
-    for object in foreign {
-        let place = site.place(&root.path_of(object));
-        if !part.findings.iter().any(|finding| *finding.code == legacy::codes::SCAN_FAILED && finding.place.path == place.path) {
-            part.push(Finding::new(&codes::FOREIGN_FILE, place, format!("Nothing of gjc explains this {}.", object.meta.kind.noun())));
-        }
+    let visited = part.findings.iter().filter(|finding| *finding.code == legacy::codes::SCAN_FAILED);
+    let visited: BTreeSet<String> = visited.map(|finding| finding.place.path.to_string()).collect();
+    let places = foreign.map(|object| (site.place(&root.path_of(object)), object.meta.kind));
+    let foreign: Vec<_> = places.filter(|(place, _)| !visited.contains(&*place.path)).collect();
+    let names = foreign.len();
+    for (place, kind) in foreign.into_iter().take(MOST_FOREIGN) {
+        part.push(Finding::new(&codes::FOREIGN_FILE, place, format!("Nothing of gjc explains this {}.", kind.noun())));
     }
+    more_foreign(site, root, names, part);
 }
 
 /// Unpublished attempts below `.staging/`.
@@ -288,7 +300,7 @@ fn staged(site: &Site<'_>, path: &Path, sink: &mut dyn Sink) {
     let Ok(listing) = walk::list(site.fs, path, &site.limits) else { return };
     for object in &listing.objects {
         let below = listing.path_of(object);
-        let message = format!("An unpublished attempt: {} bytes.", bytes_below(site, &below, object));
+        let message = format!("An unpublished attempt: {}.", words::bytes(bytes_below(site, &below, object)));
         sink.push(Finding::new(&codes::STAGED_TRANSCRIPT_LEFT, site.place(&below), message));
     }
 }
@@ -307,8 +319,9 @@ pub fn recovery(site: &Site<'_>, listing: &Listing, sink: &mut dyn Sink) {
         bytes = bytes.saturating_add(bytes_below(site, &listing.path_of(object), object));
     }
     if count > 0 {
-        let message =
-            format!("{count} quarantined {} of {bytes} bytes ({old_names} old names, {new_names} new ones).", plural(count, "object"));
+        let (objects, bytes) = (words::count(count, "quarantined object", "quarantined objects"), words::bytes(bytes));
+        let old_names = words::count(old_names, "old name", "old names");
+        let message = format!("{objects} of {bytes} ({old_names}, {new_names} {}).", if new_names == 1 { "new one" } else { "new ones" });
         sink.push(Finding::new(&codes::RECOVERY_QUARANTINE, site.place(&listing.path), message));
     }
 }

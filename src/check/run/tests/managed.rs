@@ -821,6 +821,7 @@ fn what_a_deletion_leaves() {
     assert_eq!(with(b"x", true), ["delete_residue_payload"]);
     assert_eq!(with(b"", false), ["cleanup_pending", "delete_residue_payload"]);
     assert_eq!(residue_after(".gjc-delete-y", b"abc", 1), ["delete_residue_payload"], "no form that gjc gives such names");
+    assert_eq!(residue_after(".gjc-new.removing", b"abc", 1), ["delete_residue_payload"]);
     assert_eq!(residue_after(".gjc-deleted", b"abc", 1), NOTHING, "near miss");
 }
 #[test]
@@ -895,6 +896,12 @@ fn staged_attempts_and_foreign_names() {
     assert_eq!(codes_after(|t| t.fs.file(t.at(&format!("{NAME}.spill.buckets")), b"")), NOTHING);
     assert_eq!(codes_after(|t| t.fs.file("/a/notes.txt", b"")), ["foreign_file"]);
     assert_eq!(codes_after(|t| t.fs.file("/a/config.yml", b"")), NOTHING);
+}
+#[test]
+fn names_of_the_legacy_layout_that_are_no_directories_are_counted_not_listed() {
+    let found = after(|t| (0..3_000).for_each(|n| t.fs.file(format!("/a/sessions/-{n}"), b"")));
+    assert_eq!(found.len(), 1_001);
+    assert_eq!(found.iter().filter(|found| *found == "foreign_file sessions").count(), 1, "the rest of them");
 }
 #[test]
 fn a_hundred_thousand_unknown_names_are_counted_not_listed() {
