@@ -336,6 +336,25 @@ mod anybodys {
     }
 
     #[test]
+    fn what_no_case_can_use_is_told() {
+        use std::os::unix::ffi::OsStrExt;
+        let root = corpus("valid", "");
+        std::os::unix::fs::symlink("/etc/passwd", root.path().join("x/link")).unwrap();
+        let told: Vec<String> = lint::lint(root.path()).unwrap().into_iter().map(|c| format!("{}: {}", c.path, c.message)).collect();
+        let link =
+            |message: &&String| message.starts_with("MANIFEST.sha256: it cannot be compared: ") && message.ends_with("no regular file");
+        assert!(told.iter().any(|message| message == "x/link: no case uses it") && told.iter().any(|m| link(&m)), "{told:?}");
+        let own = run::run(&root.path().join("x"), &Expectations::default()).unwrap();
+        assert!(gjc_fsck::render::corpus::run(&own).starts_with("FAIL .\n"), "a folder that is a case itself has a name");
+        let (status, _) = command(root.path(), &["corpus", "run", "x/case.json"]);
+        assert_eq!(status, 16, "a file is no corpus");
+        std::fs::create_dir(root.path().join(std::ffi::OsStr::from_bytes(b"\xff"))).unwrap();
+        std::fs::write(root.path().join(std::ffi::OsStr::from_bytes(b"\xff/case.json")), "{}").unwrap();
+        let error = run::run(root.path(), &Expectations::default()).unwrap_err().to_string();
+        assert!(error.ends_with("the names of a corpus are UTF-8, and this one is not"), "{error}");
+    }
+
+    #[test]
     fn bless_can_be_asked_about_one_case() {
         let root = corpus("invalid", r#"{"code":"utf8_bom","line":1}"#);
         std::fs::create_dir(root.path().join("y")).unwrap();
@@ -552,7 +571,7 @@ mod adapters {
             let (.., does) = why.unwrap_or_else(|| panic!("{case} ({input}), {asked}: nothing says why Python differs"));
             let case = &named(case).case;
             let (_, input) = case.inputs().find(|(name, _)| name == input).unwrap();
-            let bytes = named(&why.unwrap().0).folder.read(input.file.as_ref().unwrap()).unwrap();
+            let bytes = named(why.unwrap().0).folder.read(input.file.as_ref().unwrap()).unwrap();
             assert!(does.is_shown_by(&String::from_utf8_lossy(&bytes)), "{}", why.unwrap().0);
             explained.push(why.unwrap().0);
         }

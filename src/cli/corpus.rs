@@ -4,7 +4,7 @@ use super::{Console, Failure, Status};
 use crate::corpus::adapter::{self, Adapter};
 use crate::corpus::run::{self, Outcome};
 use crate::corpus::{bless, by_release, coverage, expected::Expectations, lint, serve};
-use crate::fsys::{Fs, Real};
+use crate::fsys::{Fs, Kind, Real};
 use crate::render::corpus as render;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -106,7 +106,13 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
 /// Refuses a corpus that is not there.
 fn root(place: &Place, console: &Console) -> Result<PathBuf, Failure> {
     let root = console.environment.current_dir.join(&place.dir);
-    Real.stat(&root).map_err(|error| Failure::on(&place.dir, &error))?;
+    let meta = Real.stat(&root).map_err(|error| Failure::on(&place.dir, &error))?;
+    if meta.kind != Kind::Directory {
+        return Err(Failure::Usage(format!(
+            "{}: this is no folder; a corpus is one, with a case.json in it or below",
+            place.dir.display()
+        )));
+    }
     Ok(root)
 }
 

@@ -24,7 +24,7 @@ pub struct Change {
 
 /// A case that gives no answer.
 #[derive(Debug, thiserror::Error)]
-#[error("{case}: {error}")]
+#[error("{}{error}", if case.is_empty() { String::new() } else { format!("{case}: ") })]
 pub struct Unblessed {
     case: String,
     error: observe::Failure,
@@ -37,7 +37,7 @@ pub struct Unblessed {
 /// # Errors
 /// A file cannot be read, a case or a recipe is wrong.
 pub fn proposals(root: &Path, only: &str) -> Result<Vec<Change>, Unblessed> {
-    let failed = |error: folder::Error| Unblessed { case: root.display().to_string(), error: error.into() };
+    let failed = |error: folder::Error| Unblessed { case: String::new(), error: error.into() };
     let corpus = folder::walk(root).map_err(failed)?;
     let asked = |folder: &Folder| folder.name.starts_with(only) && !is_canary(folder);
     let cases: Vec<Folder> = corpus.cases.into_iter().filter(asked).collect();

@@ -26,6 +26,9 @@ pub enum Error {
     /// There is no `case.json` anywhere below.
     #[error("{}: no case stands here: a case is a folder with a {CASE}", .0.display())]
     NoCase(PathBuf),
+    /// A name that a case could not name.
+    #[error("{}: the names of a corpus are UTF-8, and this one is not", .0.display())]
+    Name(PathBuf),
     /// A path that leads out of the corpus, or is none.
     #[error("{0:?} is no path inside the corpus")]
     Outside(String),
@@ -75,7 +78,7 @@ pub fn walk(root: &Path) -> Result<Corpus, Error> {
             continue;
         }
         let Ok(relative) = entry.path().strip_prefix(root) else { continue };
-        let name = relative.to_string_lossy().into_owned();
+        let Some(name) = relative.to_str().map(str::to_owned) else { return Err(Error::Name(entry.path().to_owned())) };
         if entry.file_name() == CASE {
             let folder = relative.parent().map(|parent| parent.to_string_lossy().into_owned()).unwrap_or_default();
             corpus.cases.push(Folder { root: root.to_owned(), name: folder });

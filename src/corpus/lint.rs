@@ -79,8 +79,12 @@ pub fn lint(root: &Path) -> Result<Vec<Complaint>, folder::Error> {
             complaints.push(Complaint { path: name.clone(), message: "no case uses it".to_owned() });
         }
     }
-    for (path, message) in manifest::differences(root)? {
-        complaints.push(Complaint { path, message: message.to_owned() });
+    match manifest::differences(root) {
+        Ok(differences) => {
+            complaints.extend(differences.into_iter().map(|(path, message)| Complaint { path, message: message.to_owned() }))
+        }
+        // A link, a pipe, a file that is too large: one of its files has no bytes that a manifest could keep.
+        Err(error) => complaints.push(Complaint { path: manifest::NAME.to_owned(), message: format!("it cannot be compared: {error}") }),
     }
     let attributes = folder::read(&root.join(ATTRIBUTES)).unwrap_or_default();
     if !String::from_utf8_lossy(&attributes).lines().any(|line| line.trim() == KEEP_BYTES) {

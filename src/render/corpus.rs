@@ -21,7 +21,8 @@ const NAMED: usize = 40;
 pub fn run(outcome: &Outcome) -> String {
     let mut text = String::new();
     for (case, failures) in by_case(&outcome.failures) {
-        let _ = writeln!(text, "FAIL {case}");
+        // The folder of the corpus itself may be a case.
+        let _ = writeln!(text, "FAIL {}", if case.is_empty() { "." } else { case });
         for failure in failures {
             let _ = writeln!(text, "  {}{}", place(failure), failure.message);
         }
