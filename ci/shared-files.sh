@@ -5,7 +5,7 @@
 #
 # 1. `records` yields as many records as the verdict tables say the loader kept, patches and refused headers aside.
 # 2. No command panics on any of the files.
-# 3. Writing is stable: what `migrate` wrote, the next `migrate` leaves as it is; and a file of version 5 from which nothing
+# 3. Writing is stable, in both releases: what `migrate` wrote, the next `migrate` leaves as it is; and a file of version 5 from which nothing
 #    had to be dropped is loaded afterwards as it was before.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -16,7 +16,8 @@ failures=0
 checked=0
 
 for file in "$shared"/real/*.jsonl "$shared"/field/inputs/*.jsonl; do
-  for command in records "replay --json" "migrate --json" "context --json" tree "check --format json" "check --format human" "check --format concise"; do
+  for command in records replay "replay --json" migrate "migrate --json" context "context --json" "context --as-model" tree "tree --json" dump \
+    "diff --version-5" "check --format json" "check --format human" "check --format concise"; do
     # shellcheck disable=SC2086
     output=$($fsck $command "$file" 2>&1 > /dev/null)
     status=$?
@@ -55,27 +56,29 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 written=0
 kept=0
-for file in "$shared"/real/*.jsonl "$shared"/field/inputs/*.jsonl; do
-  rm -f "$work"/*
-  $fsck migrate "$file" -o "$work/once" > /dev/null 2> "$work/said"
-  [ -e "$work/once" ] || continue # gjc loads nothing of it; the tables above say of which files
-  written=$((written + 1))
-  $fsck migrate "$work/once" -o "$work/twice" > /dev/null 2>&1
-  if ! cmp -s "$work/once" "$work/twice"; then
-    echo "FAIL migrate $file: the second time changes what the first wrote"
-    failures=$((failures + 1))
-  fi
-  # What had to be dropped or cannot be opened is said on stderr.
-  if [ ! -s "$work/said" ] && head -n 1 "$file" | grep -q '"version":5[,}]'; then
-    kept=$((kept + 1))
-    if ! cmp -s <($fsck replay --json "$file") <($fsck replay --json "$work/once"); then
-      echo "FAIL replay $file: loaded otherwise after it was written"
+for release in 0.15 0.17; do
+  for file in "$shared"/real/*.jsonl "$shared"/field/inputs/*.jsonl; do
+    rm -f "$work"/*
+    $fsck migrate --gjc $release "$file" -o "$work/once" > /dev/null 2> "$work/said"
+    [ -e "$work/once" ] || continue # gjc loads nothing of it; the tables above say of which files
+    written=$((written + 1))
+    $fsck migrate --gjc $release "$work/once" -o "$work/twice" > /dev/null 2>&1
+    if ! cmp -s "$work/once" "$work/twice"; then
+      echo "FAIL migrate --gjc $release $file: the second time changes what the first wrote"
       failures=$((failures + 1))
     fi
-  fi
+    # What had to be dropped or cannot be opened is said on stderr.
+    if [ ! -s "$work/said" ] && head -n 1 "$file" | grep -q '"version":5[,}]'; then
+      kept=$((kept + 1))
+      if ! cmp -s <($fsck replay --gjc $release --json "$file") <($fsck replay --gjc $release --json "$work/once"); then
+        echo "FAIL replay --gjc $release $file: loaded otherwise after it was written"
+        failures=$((failures + 1))
+      fi
+    fi
+  done
 done
 echo "written twice: $written files; $kept of version 5 loaded again as they were"
-if [ "$written" -lt 50 ] || [ "$kept" -lt 25 ]; then
+if [ "$written" -lt 100 ] || [ "$kept" -lt 50 ]; then
   echo "FAIL too few files were written ($written) or compared ($kept)"
   failures=$((failures + 1))
 fi

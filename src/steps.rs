@@ -1,5 +1,9 @@
-//! Counted work, for the tests that assert that no input makes work superlinear. Scanning counts bytes; looking up ids,
-//! following parents and comparing uses count one each. Outside of the tests of this crate nothing is counted.
+//! Counted work, for the tests that assert that no input makes work superlinear. Scanning, writing and showing text count
+//! bytes; looking up ids, following parents, comparing uses, visiting a value and moving a member count one each. Outside of
+//! the tests of this crate nothing is counted.
+
+#[cfg(test)]
+mod tests;
 
 #[cfg(test)]
 thread_local! {

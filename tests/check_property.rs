@@ -1,11 +1,16 @@
 //! Properties that the check of a transcript keeps on any bytes: reader S answers `malformed` exactly when a finding
-//! says so, and the same bytes give the same findings. Over the inputs of the recorded suites and over mutations.
+//! says so, and the same bytes give the same findings, for any number of workers. Over the inputs of the recorded suites and
+//! over mutations of them, which proptest draws and shrinks edit by edit.
 
 #![allow(clippy::panic, clippy::disallowed_methods, clippy::print_stdout, clippy::unwrap_used, reason = "a test reads its own files")]
 
+#[path = "support/damage.rs"]
+#[allow(dead_code, reason = "shared with other tests")]
+mod damage;
 #[allow(dead_code, reason = "shared with other tests")]
 mod support;
 
+use damage::{SEEDS, config, damaged};
 use gjc_fsck::check::run;
 use gjc_fsck::check::transcript::{Options, Outcome, Storage, check};
 use gjc_fsck::check::verdict::{explains_managed, explains_strict};
@@ -13,7 +18,9 @@ use gjc_fsck::finding::{Collected, Finding, Release};
 use gjc_fsck::fsys::Memory;
 use gjc_fsck::json::View;
 use gjc_fsck::json::jsonl::{Event, Lines};
-use std::path::PathBuf;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use support::{Others, cases};
 
 fn checked(bytes: &[u8], options: &Options<'_>) -> (Outcome, Vec<Finding>) {
@@ -103,6 +110,7 @@ fn inspect_gives_the_recorded_verdict() {
         let mut options = options(&bytes, Release::V0_15);
         options.budget = budget.unwrap_or(options.budget);
         let (outcome, findings) = explained(&bytes, &options)?;
+        explained(&bytes, &Options { storage: Storage::Managed, ..options })?;
         let wanted = case.expect("S").and_then(|verdict| verdict.member("reason").or(verdict.member("kind"))).and_then(support::string);
         support::same(&wanted.unwrap_or_default(), answer(&outcome, "S"))?;
         let too_large = findings.iter().any(|finding| finding.code.name == "context_too_large");
@@ -133,173 +141,94 @@ fn what_opening_trips_over_is_reported() {
     });
 }
 
-/// A small generator: the same mutations on every machine.
-struct Draw(u64);
+proptest! {
+    #![proptest_config(config(4_000))]
 
-impl Draw {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-    fn below(&mut self, limit: usize) -> usize {
-        (self.next() % limit.max(1) as u64) as usize
-    }
-}
-
-/// One or two edits of the kinds that damage files in the field.
-fn mutate(bytes: &[u8], draw: &mut Draw) -> Vec<u8> {
-    const PIECES: [&[u8]; 16] = [
-        b"\n",
-        b"\r\n",
-        b"\0",
-        b"{",
-        b"}",
-        b"\"",
-        b"\\",
-        b",",
-        b"null",
-        b"\n \n",
-        b"\n<<<<<<< HEAD\n",
-        b"\xFF",
-        b"\xEF\xBB\xBF",
-        b"\n{\"type\":\"header_patch\",\"patch\":{}}\n",
-        b"\n{\"type\":\"entry_patch\",\"entryId\":\"aaaaaaa1\",\"patch\":{\"message\":{}}}\n",
-        b"\n{\"type\":\"label\",\"id\":\"l\",\"parentId\":null,\"timestamp\":\"t\",\"targetId\":\"x\"}\n",
-    ];
-    let mut out = bytes.to_vec();
-    for _ in 0..=draw.below(2) {
-        let at = draw.below(out.len() + 1);
-        match draw.below(7) {
-            0 => out.truncate(at),
-            1 => {
-                let end = (at + draw.below(40)).min(out.len());
-                out.drain(at..end);
-            }
-            2 => {
-                let piece = PIECES[draw.below(PIECES.len())];
-                out.splice(at..at, piece.iter().copied());
-            }
-            3 => {
-                // Lose the line end that follows.
-                if let Some(lf) = out[at..].iter().position(|byte| *byte == b'\n') {
-                    out.remove(at + lf);
-                }
-            }
-            4 => {
-                // Repeat or move a line.
-                let mut lines: Vec<Vec<u8>> = out.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
-                if !lines.is_empty() {
-                    let (from, to) = (draw.below(lines.len()), draw.below(lines.len()));
-                    let line = if draw.below(2) == 0 { lines[from].clone() } else { lines.remove(from) };
-                    lines.insert(to.min(lines.len()), line);
-                    out = lines.concat();
-                }
-            }
-            5 => {
-                if let Some(byte) = out.get_mut(at) {
-                    *byte = (draw.next() & 0x7F) as u8;
-                }
-            }
-            _ => {
-                // Another version or type.
-                let words: [(&[u8], &[u8]); 5] = [
-                    (b"\"version\":5", b"\"version\":1"),
-                    (b"\"version\":5", b"\"version\":2"),
-                    (b"\"type\":\"message\"", b"\"type\":\"compaction\""),
-                    (b"\"role\":\"user\"", b"\"role\":7"),
-                    (b"\"parentId\":\"", b"\"parentId\":\"x"),
-                ];
-                let (from, to) = words[draw.below(words.len())];
-                if let Some(found) = out.windows(from.len()).position(|window| window == from) {
-                    out.splice(found..found + from.len(), to.iter().copied());
-                }
-            }
+    /// In both storages.
+    #[test]
+    fn malformed_is_explained_over_mutations(bytes in damaged(), newer in any::<bool>()) {
+        let release = Release::ALL[usize::from(newer)];
+        for storage in [Storage::Lone, Storage::Managed] {
+            let options = Options { storage, ..options(&bytes, release) };
+            explained(&bytes, &options).map_err(TestCaseError::fail)?;
         }
     }
-    out
+
+    /// What strict inspection accepts, the lenient reader has whole: one value of it for each line that is not blank.
+    #[test]
+    fn the_lenient_reader_loses_nothing_that_strict_inspection_accepts(bytes in damaged()) {
+        if let Some((records, values)) = records_and_values(&bytes)? {
+            prop_assert_eq!(values, records);
+        }
+    }
 }
 
-/// What mutations start from: every field input so many times, and every input of the suites that is not huge twice.
-fn seeds(rounds: usize) -> Vec<(String, Vec<u8>, usize)> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("corpus/field");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
-    files.sort();
-    assert!(files.len() > 50, "the field inputs are there");
-    let suites = ["parse", "load", "migrate", "context", "open"].into_iter().flat_map(cases).map(|case| (case.name(), case.input(), 2));
-    let field = files.iter().map(|path| (path.display().to_string(), std::fs::read(path).unwrap(), rounds));
-    field.chain(suites.filter(|(_, bytes, _)| bytes.len() < 1 << 16)).collect()
+/// The records that a file has by its lines and the values that the lenient reader yields, where reader S accepts it.
+fn records_and_values(bytes: &[u8]) -> Result<Option<(usize, usize)>, TestCaseError> {
+    if !matches!(answer(&checked(bytes, &options(bytes, Release::V0_17)).0, "S"), "resumable" | "terminal") {
+        return Ok(None);
+    }
+    let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    let records = text.split(|byte| *byte == b'\n').filter(|line| !matches!(line, [] | [b'\r'])).count();
+    let mut lines = Lines::new(bytes);
+    let mut values = 0;
+    while let Some(event) = lines.next().unwrap() {
+        match event {
+            Event::Value(_) => values += 1,
+            Event::Line(_) => {}
+            _ => return Err(TestCaseError::fail("a line is lost")),
+        }
+    }
+    Ok(Some((records, values)))
 }
 
+/// The property about what strict inspection accepts is not one about nothing: what it starts from is accepted often, and so
+/// is what is made of it.
 #[test]
-fn malformed_is_explained_over_mutations() {
-    let rounds: usize = std::env::var("GJC_FSCK_MUTATIONS").ok().and_then(|text| text.parse().ok()).unwrap_or(60);
-    let mut draw = Draw(0x9E37_79B9_7F4A_7C15);
-    let mut wrong = Vec::new();
-    for (name, bytes, rounds) in seeds(rounds) {
-        for _ in 0..rounds {
-            let mutated = mutate(&bytes, &mut draw);
-            let release = if draw.below(2) == 0 { Release::V0_15 } else { Release::V0_17 };
-            let storage = if draw.below(3) == 0 { Storage::Managed } else { Storage::Lone };
-            let options = Options { storage, ..options(&mutated, release) };
-            match explained(&mutated, &options) {
-                Ok((_, findings)) => assert_eq!(findings, checked(&mutated, &options).1, "the same bytes give the same findings"),
-                Err(why) => wrong.push(format!("{name}: {why}\n{}", String::from_utf8_lossy(&mutated))),
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{} of them: {}", wrong.len(), wrong[..wrong.len().min(5)].join("\n\n"));
-}
-
-/// What strict inspection accepts, the lenient reader has whole: one value of it for each line that is not blank.
-#[test]
-fn the_lenient_reader_loses_nothing_that_strict_inspection_accepts() {
-    let mut draw = Draw(0x0DDB_1A5E_5BAD_5EED);
-    let mut accepted = 0;
-    for (name, bytes, rounds) in seeds(20) {
-        let mutations = (0..rounds).map(|_| mutate(&bytes, &mut draw)).collect::<Vec<_>>();
-        for bytes in [bytes].into_iter().chain(mutations) {
-            if !matches!(answer(&checked(&bytes, &options(&bytes, Release::V0_17)).0, "S"), "resumable" | "terminal") {
-                continue;
-            }
-            accepted += 1;
-            let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
-            let records = text.split(|byte| *byte == b'\n').filter(|line| !matches!(line, [] | [b'\r'])).count();
-            let mut lines = Lines::new(&bytes[..]);
-            let mut values = 0;
-            while let Some(event) = lines.next().unwrap() {
-                match event {
-                    Event::Value(_) => values += 1,
-                    Event::Line(_) => {}
-                    _ => panic!("{name}: a line is lost\n{}", String::from_utf8_lossy(&bytes)),
-                }
-            }
-            assert_eq!(values, records, "{name}\n{}", String::from_utf8_lossy(&bytes));
-        }
-    }
-    assert!(accepted > 500, "only {accepted} were accepted");
+fn strict_inspection_accepts_much_of_what_is_damaged() {
+    let mut draw = TestRunner::new(config(1));
+    let accepted = |bytes: &[u8]| records_and_values(bytes).unwrap().map_or(0, |(records, values)| usize::from(records == values));
+    let undamaged: usize = SEEDS.field.iter().chain(&SEEDS.suites).map(|bytes| accepted(bytes)).sum();
+    assert!(undamaged > 300, "only {undamaged} of the recorded inputs");
+    let inputs = (0..1_000).map(|_| damaged().new_tree(&mut draw).unwrap().current());
+    let harmed: usize = inputs.map(|bytes| accepted(&bytes)).sum();
+    assert!(harmed > 150, "only {harmed} of 1,000 with edits");
 }
 
 /// Whatever the number of workers: a folder of mutated transcripts gives the same findings, gauges and verdicts.
-#[test]
-fn workers_find_what_one_finds() {
+fn workers_find_what_one_finds(transcripts: &[Vec<u8>]) -> Result<(), TestCaseError> {
     let fs = Memory::new();
-    let mut draw = Draw(0x2545_F491_4F6C_DD1D);
-    for (number, (_, bytes, _)) in seeds(1).iter().enumerate() {
-        fs.file(format!("/t/{number:05}.jsonl"), &mutate(bytes, &mut draw));
+    for (number, bytes) in transcripts.iter().enumerate() {
+        fs.file(format!("/t/{number:05}.jsonl"), bytes);
     }
     let found = |jobs| {
         let options = run::Options { jobs: Some(jobs), ..run::Options::new(Release::V0_17, 1000, 0) };
         let found = run::run(vec![run::Target::Path("/t".into())], &options, &fs, &|_| {});
-        assert!(found.outcomes.len() > 1_000, "{} transcripts", found.outcomes.len());
+        assert_eq!(found.outcomes.len(), transcripts.len());
         format!("{:?} {:?} {:?}", found.findings, found.gauges, found.outcomes)
     };
     let one = found(1);
     for jobs in [2, 5] {
-        assert!(found(jobs) == one, "{jobs} workers find otherwise");
+        prop_assert!(found(jobs) == one, "{} workers find otherwise", jobs);
     }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(config(30))]
+
+    #[test]
+    fn a_folder_is_checked_alike_by_one_worker_and_by_many(transcripts in prop::collection::vec(damaged(), 1..60)) {
+        workers_find_what_one_finds(&transcripts)?;
+    }
+}
+
+/// Every recorded input at once, which is enough for workers to get out of step.
+#[test]
+fn a_large_folder_is_checked_alike_by_one_worker_and_by_many() {
+    let all: Vec<Vec<u8>> = SEEDS.field.iter().chain(&SEEDS.suites).cloned().collect();
+    assert!(all.len() > 1_000);
+    workers_find_what_one_finds(&all).unwrap();
 }
 
 /// Bytes fed one at a time give what the whole file gives.

@@ -360,3 +360,261 @@ fn a_fork_in_one_folder_shares_the_history_of_its_parent() {
     let found: Vec<(&str, &str)> = run.findings.iter().map(|finding| (finding.code.name, &*finding.place.path)).collect();
     assert_eq!(found, [("shared_history", "b.jsonl")]);
 }
+
+/// Rules at their edges: what just has the fault, and what just has it not.
+mod edges {
+    use super::*;
+
+    const TIME: &str = r#""timestamp":"2026-01-02T03:04:01.000Z""#;
+
+    /// Whether a transcript of version 5 with these entries has the code.
+    fn has(code: &str, entries: &[String]) -> bool {
+        has_behind(HEADER, code, entries)
+    }
+    fn has_behind(header: &str, code: &str, entries: &[String]) -> bool {
+        let text = format!("{header}\n{}", entries.iter().map(|entry| format!("{entry}\n")).collect::<String>());
+        codes(&text, &lone()).contains(&code)
+    }
+    fn header(version: &str, id: &str) -> String {
+        HEADER.replace("\"version\":5", &format!("\"version\":{version}")).replace("\"s-1\"", &format!("\"{id}\""))
+    }
+    /// An entry of a type, with what else it has.
+    fn entry(kind: &str, id: &str, parent: &str, members: &str) -> String {
+        format!(r#"{{"type":"{kind}","id":"{id}","parentId":{parent},{TIME},{members}}}"#)
+    }
+    fn said(id: &str, parent: &str) -> String {
+        user(id, parent, "\"x\"")
+    }
+    fn assistant(id: &str, parent: &str, stop: &str, content: &str) -> String {
+        let message_of =
+            format!(r#"{{"role":"assistant","content":[{content}],"provider":"p","model":"m","stopReason":"{stop}","timestamp":1}}"#);
+        message(id, parent, &message_of)
+    }
+    fn label(id: &str, parent: &str) -> String {
+        entry("label", id, parent, r#""targetId":"a","label":"l""#)
+    }
+    fn compaction(id: &str, parent: &str, first_kept: &str) -> String {
+        entry("compaction", id, parent, &format!(r#""summary":"s","firstKeptEntryId":"{first_kept}","tokensBefore":1"#))
+    }
+    const CALL: &str = r#"{"type":"toolCall","id":"t","name":"read","arguments":{}}"#;
+    fn result(id: &str, parent: &str) -> String {
+        message(id, parent, r#"{"role":"toolResult","toolCallId":"t","toolName":"read","content":[],"isError":false,"timestamp":1}"#)
+    }
+
+    #[test]
+    fn three_empty_turns_that_did_not_end_are_a_run() {
+        let turns = |stop: [&str; 3], between: String| {
+            let [one, two, three] = stop;
+            has(
+                "empty_turn_run",
+                &[
+                    said("a", "null"),
+                    assistant("b", "\"a\"", one, ""),
+                    assistant("c", "\"b\"", two, ""),
+                    between,
+                    assistant("e", "\"d\"", three, ""),
+                ],
+            )
+        };
+        assert!(turns(["aborted", "error", "aborted"], label("d", "\"c\"")));
+        assert!(!turns(["aborted", "error", "aborted"], said("d", "\"c\"")), "a message between");
+        assert!(!turns(["aborted", "stop", "aborted"], label("d", "\"c\"")), "one ended");
+        assert!(!turns(["aborted", "error", "aborted"], label("x", "\"c\"")), "two of them on the path");
+    }
+
+    #[test]
+    fn a_gap_needs_kept_messages_and_a_beginning_behind_the_earlier_compaction() {
+        let gap = |kept_by_first: &str, kept_by_second: &str| {
+            let first = [said("a", "null"), label("l", "\"a\""), compaction("c", "\"l\"", kept_by_first)];
+            let second = [said("d", "\"c\""), compaction("e", "\"d\"", kept_by_second)];
+            has("compaction_gap", &[first.to_vec(), second.to_vec()].concat())
+        };
+        assert!(gap("a", "d"));
+        assert!(!gap("a", "c"), "from the earlier compaction itself on");
+        assert!(!gap("l", "d"), "the earlier one kept no message");
+    }
+
+    #[test]
+    fn a_compaction_beside_the_way_is_one_that_nothing_follows() {
+        let beside = |rest: [String; 3]| has("compaction_siblings", &[vec![said("a", "null")], rest.to_vec()].concat());
+        assert!(beside([compaction("c", "\"a\"", "a"), said("b", "\"a\""), said("d", "\"b\"")]));
+        assert!(!beside([said("b", "\"a\""), said("d", "\"b\""), compaction("c", "\"a\"", "a")]), "it is the leaf");
+        assert!(!beside([compaction("c", "\"a\"", "a"), said("b", "\"a\""), said("d", "\"c\"")]), "it goes on");
+        assert!(beside([compaction("c", "\"a\"", "a"), compaction("b", "\"a\"", "a"), said("d", "\"b\"")]), "two of one place");
+    }
+
+    #[test]
+    fn a_kept_part_splits_a_pair_when_it_begins_between_call_and_result_or_with_the_result() {
+        let splits = |first_kept: &str| {
+            let pair = [said("a", "null"), assistant("b", "\"a\"", "toolUse", CALL), result("c", "\"b\""), said("d", "\"c\"")];
+            has("compaction_boundary_splits_tool_pair", &[pair.to_vec(), vec![compaction("e", "\"d\"", first_kept)]].concat())
+        };
+        assert_eq!(["b", "c", "d"].map(splits), [false, true, false]);
+    }
+
+    #[test]
+    fn what_came_last_or_was_aborted_is_abandoned_and_not_unanswered() {
+        let call = |stop: &str, next: &str| {
+            let next = if next == "label" { label("c", "\"b\"") } else { said("c", "\"b\"") };
+            let entries = [said("a", "null"), assistant("b", "\"a\"", stop, CALL), next];
+            ["toolcall_unanswered", "toolcall_abandoned"].map(|code| has(code, &entries))
+        };
+        assert_eq!(call("toolUse", "message"), [true, false]);
+        assert_eq!(call("toolUse", "label"), [false, true]);
+        assert_eq!(call("aborted", "message"), [false, true]);
+    }
+
+    #[test]
+    fn a_result_of_an_aborted_call_is_none_of_a_failed_one() {
+        let failed = |stop: &str| has("toolresult_for_failed_call", &[assistant("a", "null", stop, CALL), result("b", "\"a\"")]);
+        assert_eq!(["error", "aborted", "toolUse"].map(failed), [true, false, false]);
+    }
+
+    /// Of two uses with one id, one lies in an entry that a later entry of the same id hides.
+    #[test]
+    fn a_hidden_entry_calls_nothing_twice() {
+        let twice =
+            |id: &str| has("toolcall_id_duplicate", &[assistant("a", "null", "toolUse", CALL), assistant(id, "\"a\"", "toolUse", CALL)]);
+        assert_eq!(["b", "a"].map(twice), [true, false]);
+    }
+
+    #[test]
+    fn the_id_of_a_header_has_1_to_128_letters_of_its_grammar() {
+        let wrong = |id: &str| has_behind(&header("5", id), "header_id_grammar", &[]);
+        assert!(!wrong(&"a".repeat(128)) && wrong(&"a".repeat(129)));
+        assert!(!wrong("A.z_0-9") && wrong("a:b") && wrong("é"));
+        assert!(!wrong("") && has_behind(&header("5", ""), "header_id_empty", &[]));
+    }
+
+    #[test]
+    fn versions_are_old_from_1_on_and_out_of_range_below() {
+        let told = |version: &str| ["version_out_of_range", "legacy_version"].map(|code| has_behind(&header(version, "s"), code, &[]));
+        assert_eq!(told("0"), [true, false]);
+        assert_eq!(told("1"), [false, true]);
+        assert_eq!(told("4"), [false, true]);
+        assert_eq!(told("5"), [false, false]);
+    }
+
+    #[test]
+    fn branches_alternate_from_the_second_return_on() {
+        let branches = |last: &[String], kind: &str| {
+            let second = entry(kind, "c", "\"a\"", r#""summary":"s","fromId":"a","customType":"x""#);
+            let entries = [vec![said("a", "null"), said("b", "\"a\""), second], last.to_vec()].concat();
+            has("interleaved_branches", &entries)
+        };
+        let (back, again) = (said("d", "\"b\""), said("e", "\"c\""));
+        assert!(branches(&[back.clone(), again.clone()], "custom"));
+        assert!(!branches(std::slice::from_ref(&back), "custom"), "one return");
+        assert!(!branches(&[back, again], "branch_summary"), "the way that gjc leaves a branch");
+    }
+
+    #[test]
+    fn a_setting_is_redundant_that_is_in_force() {
+        let redundant = |entries: &[String]| has("redundant_entry_run", entries);
+        let level =
+            |id: &str, parent: &str, level: &str| entry("thinking_level_change", id, parent, &format!(r#""thinkingLevel":"{level}""#));
+        let tools = |id: &str, parent: &str| entry("mcp_tool_selection", id, parent, r#""selectedToolNames":[]"#);
+        assert!(redundant(&[level("a", "null", "off")]) && !redundant(&[level("a", "null", "high")]));
+        assert!(!redundant(&[tools("a", "null")]) && redundant(&[tools("a", "null"), tools("b", "\"a\"")]));
+    }
+
+    #[test]
+    fn a_leaf_without_history_misses_messages_that_there_are() {
+        let leaf = |kind: &str, members: &str| has("leaf_without_history", &[said("a", "null"), entry(kind, "b", "null", members)]);
+        assert!(leaf("custom", r#""customType":"x""#));
+        assert!(!leaf("custom", r#""customType":"context_clear""#), "that is what clearing means");
+        assert!(!has("leaf_without_history", &[entry("custom", "b", "null", r#""customType":"x""#)]), "there is none");
+    }
+
+    #[test]
+    fn a_ring_is_a_ring_and_not_a_parent_behind_its_child() {
+        let ring = [said("a", "\"b\""), said("b", "\"a\"")];
+        assert!(has("parent_cycle", &ring) && !has("parent_after_child", &ring));
+        assert!(has("parent_cycle", &[said("a", "\"a\"")]) && !has("parent_after_child", &[said("a", "\"a\"")]));
+        assert!(has("parent_after_child", &[said("a", "\"b\""), said("b", "null")]));
+    }
+
+    #[test]
+    fn ids_that_are_no_strings_are_faults_of_the_schema_alone() {
+        let entries = [said("a", "null").replace("\"a\"", "7"), said("a", "null").replace("\"a\"", "7")];
+        assert!(has("entry_schema", &entries) && !has("duplicate_entry_id", &entries));
+        assert!(!has("dangling_parent", &[said("a", "8")]) && has("dangling_parent", &[said("a", "\"8\"")]));
+    }
+
+    #[test]
+    fn a_new_name_needs_a_star_checkpoint_before_it_or_in_it() {
+        let header = HEADER.replace("\"cwd\"", "\"starredPatchVersion\":1,\"cwd\"");
+        let patch = |members: &str| format!(r#"{{"type":"header_patch","patch":{{{members}}}}}"#);
+        let (star, name) = (patch("\"starred\":false"), patch("\"title\":\"t\""));
+        let missing = |patches: &[&String]| {
+            has_behind(&header, "star_checkpoint_missing", &patches.iter().map(|patch| (*patch).clone()).collect::<Vec<_>>())
+        };
+        assert!(missing(&[&name]) && !missing(&[&star, &name]) && missing(&[&star, &name, &name]));
+        assert!(!missing(&[&patch("\"starred\":true,\"title\":\"t\"")]));
+        assert!(!codes(&format!("{header}\n{name}\n"), &Options::lone("t", Release::V0_15)).contains(&"star_checkpoint_missing"));
+        assert!(!has("star_checkpoint_missing", &[name]), "the header has no stars");
+    }
+
+    #[test]
+    fn migration_throws_below_version_3_alone() {
+        let entries = [format!(r#"{{"type":"message","id":"a","parentId":null,{TIME}}}"#)];
+        assert_eq!(
+            ["1", "2", "3", "4"].map(|version| has_behind(&header(version, "s"), "migration_throws", &entries)),
+            [true, true, false, false]
+        );
+    }
+
+    #[test]
+    fn only_an_answer_of_a_model_is_sanitised() {
+        let payload = r#""providerPayload":{"type":"openaiResponsesHistory","items":[]}"#;
+        let with = |role: &str| {
+            has(
+                "replay_sanitation_pending",
+                &[message("a", "null", &format!(r#"{{"role":"{role}","content":[],"provider":"p","model":"m",{payload},"timestamp":1}}"#))],
+            )
+        };
+        assert_eq!(["assistant", "user"].map(with), [true, false]);
+    }
+
+    #[test]
+    fn a_title_record_is_foreign_where_a_header_follows_it() {
+        let title = r#"{"type":"title","v":1,"title":"t"}"#;
+        assert!(codes(&lines(&[title, HEADER]), &lone()).contains(&"foreign_title_record"));
+        assert!(!codes(&lines(&[title, &said("a", "null"), HEADER]), &lone()).contains(&"foreign_title_record"));
+    }
+
+    #[test]
+    fn a_first_entry_without_parent_is_foreign_from_version_2_on() {
+        let entry = format!(r#"{{"type":"custom","id":"a",{TIME},"customType":"x"}}"#);
+        let foreign =
+            |version: &str, before: &[String]| has_behind(&header(version, "s"), "dialect_detected", &[before, &[entry.clone()]].concat());
+        assert!(!foreign("1", &[]) && foreign("2", &[]) && foreign("5", &[]));
+        assert!(!foreign("5", &[label("l", "null")]), "the second one");
+    }
+
+    #[test]
+    fn numbers_are_imprecise_that_do_not_come_back() {
+        let number =
+            |number: &str| has("number_precision", &[entry("custom", "a", "null", &format!(r#""customType":"x","data":{number}"#))]);
+        assert!(!number("9007199254740992") && number("9007199254740993"));
+        assert!(!number("1e308") && number("1e309"));
+    }
+
+    #[test]
+    fn an_empty_file_has_no_other_fault() {
+        for text in ["", "\n", "\n\n\n", "\u{FEFF}\n\n"] {
+            let wanted: &[&str] = if text.starts_with('\u{FEFF}') { &["utf8_bom", "empty_transcript"] } else { &["empty_transcript"] };
+            assert_eq!(codes(text, &lone()), wanted, "{text:?}");
+        }
+    }
+
+    /// The record is torn: that it has no line end is what tearing means.
+    #[test]
+    fn only_a_complete_record_lacks_its_line_end() {
+        let whole = lines(&[HEADER, &said("a", "null")]);
+        let cut = |bytes: usize| codes(&whole[..whole.len() - bytes], &lone());
+        assert_eq!(cut(0), [""; 0]);
+        assert_eq!(cut(1), ["missing_final_newline"]);
+        assert_eq!(cut(2), ["truncated_last_line"]);
+    }
+}

@@ -61,6 +61,17 @@ fn every_field_input_gives_exactly_its_findings() {
     assert!(wrong.is_empty(), "{} files:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// No input is left out.
+#[test]
+fn every_field_input_is_in_the_table() {
+    let files = std::fs::read_dir(field()).expect("the folder is there").map(|entry| entry.expect("it can be listed").path());
+    let inputs = files.filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+    let mut inputs: Vec<String> = inputs.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
+    inputs.sort();
+    assert!(inputs.len() > 50);
+    assert_eq!(inputs, expected().into_keys().collect::<Vec<_>>());
+}
+
 /// What the notes of the table say beyond code and line.
 #[test]
 fn figures_and_causes_are_named() {

@@ -8,6 +8,9 @@
     reason = "a test reads its own files and tells what it found"
 )]
 
+#[path = "support/damage.rs"]
+#[allow(dead_code, reason = "shared with other tests")]
+mod damage;
 #[path = "suites/gc_properties.rs"]
 mod gc_properties;
 #[path = "suites/gc.rs"]

@@ -8,6 +8,7 @@ use super::scan::{self, Outcome, skip_space};
 use super::tape::{Node, Tape};
 use super::text::{self, Encoding};
 use super::value::Value;
+use crate::steps;
 use std::borrow::Cow;
 use std::io::{self, Read};
 
@@ -78,7 +79,9 @@ fn failed(text: &[u8], start: usize, at: usize, whole: bool) -> Step {
 
 /// First byte behind the first LF at or behind `from`; the end when there is none and nothing follows the text.
 fn line_behind(text: &[u8], from: usize, whole: bool) -> Option<usize> {
-    match memchr::memchr(b'\n', &text[from..]) {
+    let found = memchr::memchr(b'\n', &text[from..]);
+    steps::take(found.unwrap_or(text.len() - from));
+    match found {
         Some(lf) => Some(from + lf + 1),
         None => whole.then_some(text.len()),
     }

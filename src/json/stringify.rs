@@ -1,6 +1,7 @@
 //! `JSON.stringify` without indentation (spec 01 §8.2).
 
 use super::value::{Object, Value};
+use crate::steps;
 use std::slice;
 
 /// Where JSON text goes: into a buffer, or only into its length.
@@ -100,6 +101,7 @@ pub fn write<O: Out>(value: &Value, out: &mut O) {
     let mut stack: Vec<(Frame<'_>, bool)> = Vec::new();
     let mut next = Some(value);
     loop {
+        steps::take(1);
         match next.take() {
             Some(Value::Null) => out.put(b"null"),
             Some(Value::Bool(true)) => out.put(b"true"),
@@ -258,6 +260,7 @@ fn plain(wtf8: &[u8]) -> usize {
 
 /// A quoted string from WTF-8: escapes `"`, `\`, controls below U+0020 and lone surrogates (lower-case hex).
 pub fn write_string<O: Out>(wtf8: &[u8], out: &mut O) {
+    steps::take(wtf8.len());
     out.put(b"\"");
     let mut copied = 0;
     let mut at = plain(wtf8);

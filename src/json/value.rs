@@ -3,6 +3,7 @@
 use super::string::JsString;
 use super::tape::Node;
 use super::view::{Kind, View};
+use crate::steps;
 use indexmap::IndexMap;
 use std::borrow::Cow;
 
@@ -109,6 +110,8 @@ impl Object {
             }
             Some(index) => {
                 let at = self.index_place(index);
+                // What stands behind it moves.
+                steps::take(self.members.len() - at);
                 self.members.shift_insert(at, key, value);
                 self.index_keys += 1;
             }
@@ -125,7 +128,8 @@ impl Object {
     }
     /// `delete object[key]`.
     pub fn remove(&mut self, key: &str) -> Option<Value> {
-        let removed = self.members.shift_remove(key.as_bytes())?;
+        let (at, _, removed) = self.members.shift_remove_full(key.as_bytes())?;
+        steps::take(self.members.len() - at);
         self.index_keys -= usize::from(array_index(key.as_bytes()).is_some());
         Some(removed)
     }
@@ -203,6 +207,7 @@ impl Value {
         let mut next = Some(node);
         let mut done = Value::Null;
         loop {
+            steps::take(1);
             if let Some(node) = next.take() {
                 match node.kind() {
                     Kind::Array => {

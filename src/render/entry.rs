@@ -2,6 +2,7 @@
 
 use super::style::plain;
 use crate::json::{JsStr, Value, View, number};
+use crate::steps;
 use crate::transcript::EntryKind;
 use crate::transcript::entry::Role;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -168,6 +169,7 @@ pub fn glimpse(wtf8: &[u8], width: usize) -> String {
 
 /// A text in at most `width` columns; what does not fit ends in `…`.
 pub fn clip(text: &str, width: usize) -> String {
+    steps::take(text.len());
     if text.width() <= width {
         return text.to_owned();
     }

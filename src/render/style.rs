@@ -1,6 +1,7 @@
 //! Colours and line breaking of the texts for people.
 
 use crate::finding::Severity;
+use crate::steps;
 use anstyle::{AnsiColor, Style};
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthStr;
@@ -54,6 +55,7 @@ impl Palette {
 /// `text` with everything escaped that a terminal would obey instead of show: control characters, and marks that turn the
 /// direction of writing. What a file says must not be able to draw on the terminal.
 pub fn plain(text: &str) -> Cow<'_, str> {
+    steps::take(text.len());
     let obeyed = |c: char| c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     if !text.contains(obeyed) {
         return Cow::Borrowed(text);
@@ -72,6 +74,7 @@ pub fn plain(text: &str) -> Cow<'_, str> {
 /// Breaks `text` into lines of at most `width` columns at spaces; a longer word stands alone on its line. Lines after the first
 /// begin with `indent` spaces, which count; the first is expected to stand behind as many columns.
 pub fn wrap(text: &str, indent: usize, width: usize) -> String {
+    steps::take(text.len());
     let room = width.saturating_sub(indent).max(20);
     let mut out = String::with_capacity(text.len() + 16);
     let mut used = 0;

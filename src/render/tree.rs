@@ -4,10 +4,11 @@
 //! always the first column, elsewhere the larger subtree keeps the column: so the drawing is never wider than the
 //! logarithm of the number of entries, whatever the tree.
 
-use super::entry::{clip, id, preview, word};
-use super::style::{Palette, plain, wrap};
+use super::entry::{clip, glimpse, id, preview, word};
+use super::style::{Palette, wrap};
 use super::words::{count, grouped};
 use crate::json::{JsString, Value, View};
+use crate::steps;
 use crate::transcript::context::Kept;
 use crate::transcript::context::js::Js;
 use crate::transcript::outline::{Outline, Parent};
@@ -124,6 +125,7 @@ fn row(sheet: Sheet<'_>, item: &Item, palette: Palette, width: usize, digits: us
         place if place.on_path => "○",
         _ => "·",
     };
+    steps::take(1 + item.depth);
     let mut columns = "│ ".repeat(item.depth);
     if item.joint == Joint::Branch {
         columns.truncate(columns.len() - "│ ".len());
@@ -134,7 +136,7 @@ fn row(sheet: Sheet<'_>, item: &Item, palette: Palette, width: usize, digits: us
     if sheet.outline.leaf() == Some(item.entry) {
         notes.push("<- leaf".to_owned());
     }
-    notes.extend(place.label.as_ref().map(|label| format!("[{}]", clip(&plain(&label.as_js().to_string_lossy()), 24))));
+    notes.extend(place.label.as_ref().map(|label| format!("[{}]", glimpse(label.as_bytes(), 24))));
     match place.parent {
         Parent::Unknown => notes.push(format!("! unknown parent {}", clip(&id(entry.get("parentId")), 16))),
         Parent::Itself => notes.push("! its own parent".to_owned()),
@@ -181,7 +183,7 @@ pub fn head(sheet: Sheet<'_>, palette: Palette, width: usize) -> String {
     for key in ["title", "cwd", "timestamp", "parentSession"] {
         if let Some(Value::String(text)) = header.get(key) {
             let room = width.saturating_sub(key.len() + 1);
-            let _ = writeln!(out, "{} {}", palette.faint(key), super::entry::glimpse(text.as_bytes(), room));
+            let _ = writeln!(out, "{} {}", palette.faint(key), glimpse(text.as_bytes(), room));
         }
     }
     out

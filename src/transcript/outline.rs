@@ -35,7 +35,7 @@ pub struct Place {
     pub on_path: bool,
     /// It gives a message to the context.
     pub in_context: bool,
-    /// The label that was set last for its id.
+    /// The label that was set last for its id; of several entries with one id the last one has it.
     pub label: Option<JsString>,
 }
 
@@ -86,7 +86,8 @@ impl Outline {
             shadowed_by: tree.find(list.id(entry)).filter(|latest| *latest != entry && !list.kind(entry).is_header()),
             on_path: on_path.has(entry),
             in_context: in_context.has(entry),
-            label: labels.get(&list.id(entry)).cloned(),
+            // A label names an id, and an id leads to one entry: many entries of one id do not repeat a long label.
+            label: labels.get(&list.id(entry)).filter(|_| tree.find(list.id(entry)) == Some(entry)).cloned(),
         };
         let places = (0..list.len()).map(place).collect();
         let compaction = rebuilt.as_ref().ok().and_then(|context| context.compaction);
@@ -157,5 +158,7 @@ mod tests {
         let of = |lines: &[&str]| outline(lines).places[0].label.as_ref().map(ToString::to_string);
         assert_eq!(of(&[message, &label("x", "one"), &label("y", "two")]).as_deref(), Some("two"));
         assert_eq!(of(&[message, &label("x", "one"), &label("y", "")]), None);
+        let twice = outline(&[message, message, &label("x", "one")]);
+        assert_eq!(twice.places[..2].iter().map(|place| place.label.is_some()).collect::<Vec<_>>(), [false, true]);
     }
 }

@@ -5,6 +5,7 @@ use super::throw::Throw;
 use crate::finding::Release;
 use crate::json::View;
 use crate::json::jsonl::{Event, Lines};
+use crate::steps;
 use crate::transcript::entry::EntryKind;
 use std::io::{self, Read};
 
@@ -53,6 +54,7 @@ pub fn trace(input: impl Read, release: Release) -> io::Result<Result<Traced, Th
     let mut origins: Vec<Origin> = Vec::new();
     let mut patches: Vec<Patch> = Vec::new();
     while let Some(event) = lines.next()? {
+        steps::take(1);
         let Some(outcome) = loader.event(&event) else { continue };
         let Event::Value(found) = &event else { continue };
         let at = At::from(found);

@@ -219,7 +219,13 @@ fn a_closed_pipe_ends_quietly() {
     }
     std::fs::write(&file, text).unwrap();
     let file = file.to_str().unwrap();
-    let commands: [&[&str]; 7] = [
+    let commands: [&[&str]; 13] = [
+        &["replay", file, "--json"],
+        &["replay", file, "--lines"],
+        &["migrate", file, "--json"],
+        &["tree", file, "--json"],
+        &["context", file, "--as-model"],
+        &["dump", file],
         &["codes", "--format", "json"],
         &["records", file],
         &["tree", file],

@@ -1,34 +1,14 @@
 //! What must hold of writing for every recorded input, and for inputs with damage: nothing changes twice, nothing panics.
 
-use crate::support::{Case, cases, json};
+use crate::damage::{SEEDS, config, damaged};
+use crate::support::json;
 use gjc_fsck::finding::Release;
-use gjc_fsck::json::{Value, View};
+use gjc_fsck::json::Value;
 use gjc_fsck::transcript::blobs::{MemoryStore, NoStore};
 use gjc_fsck::transcript::load::{Whole, load};
 use gjc_fsck::transcript::migrate::{Seeded, migrate};
 use gjc_fsck::transcript::persist::{Opened, Tally, next_write, open_for_writing, rewrite};
 use proptest::prelude::*;
-use std::sync::LazyLock;
-
-/// Every input of the suites that is not huge, once.
-static INPUTS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
-    let suites = ["parse", "load", "migrate", "context", "persist", "inspect", "open", "n17"];
-    let own = |case: &Case| case.get("suite").is_none() && case.get("input").is_none_or(|recipe| size(recipe) < 1 << 16);
-    let mut inputs: Vec<Vec<u8>> = suites.into_iter().flat_map(cases).filter(own).map(|case| case.input()).collect();
-    inputs.sort();
-    inputs.dedup();
-    inputs
-});
-
-/// Bytes that a recipe describes; some describe hundreds of megabytes.
-fn size(recipe: &Value) -> usize {
-    match (recipe, recipe.member("$repeat"), recipe.member("$concat")) {
-        (Value::String(text), ..) => text.as_bytes().len(),
-        (_, Some(text), _) => size(text).saturating_mul(recipe.member("count").and_then(View::as_f64).unwrap_or(1.0) as usize),
-        (.., Some(parts)) => parts.as_array().unwrap_or_default().iter().map(size).sum(),
-        _ => 0,
-    }
-}
 
 const RELEASES: [Release; 2] = [Release::V0_15, Release::V0_17];
 
@@ -46,7 +26,7 @@ fn loaded(input: &[u8], release: Release) -> Option<Vec<String>> {
 #[test]
 fn what_was_rewritten_is_not_changed_by_the_next_rewrite() {
     let mut opened_some = 0;
-    for (input, release) in INPUTS.iter().flat_map(|input| RELEASES.map(|release| (input, release))) {
+    for (input, release) in SEEDS.suites.iter().flat_map(|input| RELEASES.map(|release| (input, release))) {
         let mut store = MemoryStore::default();
         let Some(mut opened) = open(input, &mut store, release) else { continue };
         opened_some += 1;
@@ -67,7 +47,7 @@ fn what_was_rewritten_is_not_changed_by_the_next_rewrite() {
 #[test]
 fn a_rewrite_keeps_what_was_loaded() {
     let mut kept = 0;
-    for (input, release) in INPUTS.iter().flat_map(|input| RELEASES.map(|release| (input, release))) {
+    for (input, release) in SEEDS.suites.iter().flat_map(|input| RELEASES.map(|release| (input, release))) {
         let mut store = MemoryStore::default();
         let Some(mut opened) = open(input, &mut store, release) else { continue };
         let sanitised = opened.file() != &input[..];
@@ -83,19 +63,19 @@ fn a_rewrite_keeps_what_was_loaded() {
 #[test]
 fn what_was_migrated_is_not_changed_by_migrating_again() {
     let mut migrated = 0;
-    for input in INPUTS.iter() {
-        let Some(entries) = loaded(input, Release::V0_17) else { continue };
+    for (input, release) in SEEDS.suites.iter().flat_map(|input| RELEASES.map(|release| (input, release))) {
+        let Some(entries) = loaded(input, release) else { continue };
         // Whether or not gjc would open it: only the one who reads leniently gets here.
         let once = entries.iter().map(|entry| format!("{entry}\n")).collect::<String>();
-        assert_eq!(loaded(once.as_bytes(), Release::V0_17), Some(entries), "{once}");
+        assert_eq!(loaded(once.as_bytes(), release), Some(entries), "{once}");
         migrated += 1;
     }
-    assert!(migrated > 1_000, "only {migrated} inputs were migrated");
+    assert!(migrated > 2_000, "only {migrated} inputs were migrated");
 }
 
 #[test]
 fn a_prediction_is_what_happens() {
-    for (input, release) in INPUTS.iter().flat_map(|input| RELEASES.map(|release| (input, release))) {
+    for (input, release) in SEEDS.suites.iter().flat_map(|input| RELEASES.map(|release| (input, release))) {
         let mut store = MemoryStore::default();
         let Some(mut opened) = open(input, &mut store, release) else { continue };
         let next = next_write(input, &MemoryStore::default(), release).expect("what is opened can be loaded");
@@ -110,55 +90,11 @@ fn a_prediction_is_what_happens() {
     }
 }
 
-/// One way to damage a file.
-#[derive(Clone, Debug)]
-enum Damage {
-    Cut(prop::sample::Index),
-    Flip(prop::sample::Index, u8),
-    Insert(prop::sample::Index, Vec<u8>),
-    Remove(prop::sample::Index, usize),
-}
-
-fn damage() -> impl Strategy<Value = Damage> {
-    let at = any::<prop::sample::Index>;
-    prop_oneof![
-        at().prop_map(Damage::Cut),
-        (at(), any::<u8>()).prop_map(|(at, byte)| Damage::Flip(at, byte)),
-        (at(), "[{}\\[\\]\",:\n\\\\u0-9a-z]{1,4}").prop_map(|(at, text)| Damage::Insert(at, text.into_bytes())),
-        (at(), 1..40usize).prop_map(|(at, bytes)| Damage::Remove(at, bytes)),
-    ]
-}
-
-fn damaged(mut input: Vec<u8>, damages: Vec<Damage>) -> Vec<u8> {
-    for damage in damages {
-        let place = |at: prop::sample::Index, input: &[u8]| at.index(input.len() + 1);
-        match damage {
-            Damage::Cut(at) => input.truncate(place(at, &input)),
-            Damage::Flip(at, byte) => {
-                let at = place(at, &input);
-                if let Some(there) = input.get_mut(at) {
-                    *there = byte;
-                }
-            }
-            Damage::Insert(at, bytes) => {
-                let at = place(at, &input);
-                input.splice(at..at, bytes);
-            }
-            Damage::Remove(at, bytes) => {
-                let at = place(at, &input);
-                input.drain(at..(at + bytes).min(input.len()));
-            }
-        }
-    }
-    input
-}
-
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(1_000))]
 
     #[test]
-    fn damage_never_makes_writing_panic(which in any::<prop::sample::Index>(), damages in prop::collection::vec(damage(), 1..4)) {
-        let input = damaged(which.get(&INPUTS).clone(), damages);
+    fn damage_never_makes_writing_panic(input in damaged()) {
         for release in RELEASES {
             let mut store = MemoryStore::default();
             if let Some(mut opened) = open(&input, &mut store, release) {

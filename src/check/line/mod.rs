@@ -139,7 +139,7 @@ impl<'s> LinePass<'s> {
         match event {
             Event::Line(line) => {
                 if self.lines == 0 {
-                    self.begin(line, encoding, sink);
+                    self.begin(line.raw, encoding, sink);
                 }
                 self.lines += 1;
                 // Every line of a big-endian file is torn; its mark is the one fault.
@@ -157,21 +157,21 @@ impl<'s> LinePass<'s> {
     }
 
     /// The marks at the file's beginning.
-    fn begin(&mut self, line: &Line<'_>, encoding: Encoding, sink: &mut dyn Sink) {
+    fn begin(&mut self, first_line: &[u8], encoding: Encoding, sink: &mut dyn Sink) {
         const UTF8: &[u8] = b"\xEF\xBB\xBF";
         self.mark = match encoding {
             Encoding::Utf16Le => Mark::Utf16Le,
-            Encoding::Utf8 { bom: 0 } if line.raw.starts_with(b"\xFE\xFF") => Mark::Utf16Be,
+            Encoding::Utf8 { bom: 0 } if first_line.starts_with(b"\xFE\xFF") => Mark::Utf16Be,
             Encoding::Utf8 { bom: 0 } => Mark::None,
-            Encoding::Utf8 { .. } if line.raw.starts_with(UTF8) => Mark::Utf8Repeated,
+            Encoding::Utf8 { .. } if first_line.starts_with(UTF8) => Mark::Utf8Repeated,
             Encoding::Utf8 { .. } => Mark::Utf8,
         };
-        let at = |bytes| Place { bytes: Some((0, bytes)), column: Some(1), ..self.source.line(line.number) };
+        let at = |bytes| Place { bytes: Some((0, bytes)), column: Some(1), ..self.source.line(1) };
         match self.mark {
             Mark::None => {}
             Mark::Utf8 => sink.push(Finding::new(&codes::UTF8_BOM, at(3), "The file begins with a UTF-8 byte order mark.")),
             Mark::Utf8Repeated => {
-                let marks = 1 + line.raw.chunks_exact(3).take_while(|bytes| *bytes == UTF8).count();
+                let marks = 1 + first_line.chunks_exact(3).take_while(|bytes| *bytes == UTF8).count();
                 sink.push(Finding::new(
                     &codes::UTF8_BOM_REPEATED,
                     at(marks as u64 * 3),
@@ -241,7 +241,7 @@ impl<'s> LinePass<'s> {
             }
             [first, .., last] if scan::is_space(*first) || scan::is_space(*last) => {
                 let blank = piece.iter().all(|byte| scan::is_space(*byte));
-                self.counts.padded += u64::from(line.strict == Strict::Value);
+                self.counts.padded += u64::from(line.strict == Strict::Value && is_padded(piece));
                 blank
             }
             [only] => scan::is_space(*only),
@@ -488,7 +488,11 @@ impl<'s> LinePass<'s> {
     }
 
     /// Reports what only the end of the file can tell.
-    pub fn finish(mut self, sink: &mut dyn Sink) -> Summary {
+    pub fn finish(mut self, encoding: Encoding, sink: &mut dyn Sink) -> Summary {
+        if self.lines == 0 {
+            // A mark, and no line behind it.
+            self.begin(b"", encoding, sink);
+        }
         let ended_with_lf = self.last.is_none_or(|last| last.has_lf);
         self.confirm(sink);
         self.end_cover(ended_with_lf, sink);
@@ -518,6 +522,13 @@ impl<'s> LinePass<'s> {
         }
         Summary { mark: self.mark, lines: self.lines, values: self.values, any_text: self.any_text, lost: self.lost }
     }
+}
+
+/// True when a space or a tab is part of the white space at either end: a lone CR there is none of them.
+fn is_padded(piece: &[u8]) -> bool {
+    let pads = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let white = |byte: &&u8| scan::is_space(**byte);
+    piece.iter().take_while(white).any(pads) || piece.iter().rev().take_while(white).any(pads)
 }
 
 /// What the next rewrite makes of numbers above every double: `null`, which the strict schema refuses in the one number
@@ -556,7 +567,7 @@ mod tests {
         while let Some(event) = lines.next().expect("reading from memory") {
             pass.event(&event, sniff(bytes), &mut sink);
         }
-        let summary = pass.finish(&mut sink);
+        let summary = pass.finish(sniff(bytes), &mut sink);
         (sink.findings, summary)
     }
 
@@ -574,6 +585,8 @@ mod tests {
     fn clean_lines_have_no_finding() {
         assert_eq!(found(&format!("{H}\n{A}\n")), NOTHING);
         assert_eq!(found(""), NOTHING);
+        // CR is neither a space nor a tab.
+        assert_eq!(found(&format!("\r{H}\n{A}\r\r\n")), ["crlf_line_endings@-"]);
     }
 
     #[test]
@@ -581,6 +594,8 @@ mod tests {
         assert_eq!(found(&format!("\u{FEFF}{H}\n")), ["utf8_bom@1"]);
         assert_eq!(found(&format!("\u{FEFF}\u{FEFF}{H}\n{A}\n")), ["utf8_bom_repeated@1"]);
         assert_eq!(found(&format!("{H}\n\u{FEFF}{A}\n")), ["json_syntax@2"]);
+        assert_eq!(found("\u{FEFF}"), ["utf8_bom@1"], "a mark alone is one too");
+        assert_eq!(found_in(b"\xFF\xFE", false), ["utf16_bom@1"]);
     }
 
     #[test]

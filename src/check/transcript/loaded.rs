@@ -42,7 +42,7 @@ impl Passes<'_> {
             dialects,
             ..
         } = self;
-        let lost_lines = lines.finish(sink);
+        let lost_lines = lines.finish(encoding, sink);
         let size = sizes.size();
         // What the readers of the lines hold is freed before the entries are looked at.
         let bounded = bounded.filter(|_| size > FILE_CAP).map(|bounded| bounded.finish());

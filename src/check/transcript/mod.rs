@@ -10,8 +10,6 @@ pub mod held;
 mod loaded;
 pub mod signs;
 mod source;
-#[cfg(test)]
-mod tests;
 
 pub use source::Source;
 

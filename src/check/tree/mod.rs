@@ -250,7 +250,8 @@ fn leaf(graph: &Graph<'_>, sink: &mut dyn Sink) {
         let message = format!("The last entry leads to no message; the file holds {}.", count(messages, "message", "messages"));
         sink.push(Finding::new(&codes::LEAF_WITHOUT_HISTORY, graph.place(leaf), message));
     }
-    if graph.forest.branches {
+    // Another tip is there where something forks, or where the leaf is not the end of its branch.
+    if graph.forest.branches || graph.forest.has_child(leaf) {
         behind_tip(graph, leaf, sink);
     }
 }
@@ -307,5 +308,32 @@ fn interleaved(graph: &Graph<'_>, sink: &mut dyn Sink) {
             let finding = Finding::new(&codes::INTERLEAVED_BRANCHES, graph.place(chains.1), message);
             sink.push(finding.related("the other branch", graph.place(chains.0)));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::check::transcript::{Options, check};
+    use crate::finding::{Collected, Release};
+
+    /// Codes of a transcript of version 5 with these lines behind its header.
+    fn codes(lines: &[&str]) -> Vec<&'static str> {
+        let header = r#"{"type":"session","version":5,"id":"s","timestamp":"2026-03-01T08:00:00.000Z","cwd":"/w"}"#;
+        let text = [&[header], lines].concat().join("\n") + "\n";
+        let mut sink = Collected::default();
+        check(text.as_bytes(), &Options::lone("t.jsonl", Release::default()), &mut sink).unwrap();
+        sink.findings.iter().map(|finding| finding.code.name).collect()
+    }
+    fn user(id: &str, parent: &str) -> String {
+        let message = r#"{"role":"user","content":"x","timestamp":1}"#;
+        format!(r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2026-03-01T08:00:01.000Z","message":{message}}}"#)
+    }
+
+    /// No entry has two children: the leaf alone lies before the tip.
+    #[test]
+    fn a_leaf_on_the_way_to_the_tip_is_behind_it_without_any_fork() {
+        let [a, b, c, d] = [user("a", "null"), user("b", "\"a\""), user("c", "\"b\""), user("d", "\"c\"")];
+        assert_eq!(codes(&[&a, &b, &d, &c]), ["parent_after_child", "unreachable_branch", "leaf_behind_tip"]);
+        assert!(codes(&[&a, &b, &c, &d]).is_empty());
     }
 }

@@ -7,6 +7,7 @@
 use super::js::{Js, characters};
 use crate::json::view::len_utf16;
 use crate::json::{Census, Kind, Value, View};
+use crate::steps;
 use std::collections::HashSet;
 
 /// Bytes a context may have unless the environment says otherwise.
@@ -60,6 +61,7 @@ fn weigh<'v, V: View<'v>>(value: V, mut is_new: impl FnMut(V) -> bool) -> u64 {
     let mut total = 0;
     let mut pending = vec![value];
     while let Some(value) = pending.pop() {
+        steps::take(1);
         match value.kind() {
             Kind::Null => {}
             Kind::Bool | Kind::Number => total += SCALAR,

@@ -7,6 +7,7 @@ use super::js::{Js, character_value, characters};
 use super::{ContextEntries, roles::Roles};
 use crate::finding::{Difference, Release};
 use crate::json::{JsString, Kind, Value, View, coerce};
+use crate::steps;
 use crate::transcript::entry::{EntryKind, Role};
 use crate::transcript::facts::MessageForm;
 use crate::transcript::throw::Throw;
@@ -118,6 +119,7 @@ impl<'v> Settings<'v> {
     /// # Errors
     /// What gjc throws at this entry.
     pub fn take<L: ContextEntries + ?Sized>(&mut self, list: &'v L, at: usize, release: Release) -> Result<(), Throw> {
+        steps::take(1);
         let kind = list.kind(at);
         if kind == EntryKind::Message {
             return self.message(list, at);

@@ -2,6 +2,7 @@
 //! changed. Never recurses; memory grows with the depth.
 
 use crate::json::{JsString, Object, Value};
+use crate::steps;
 use std::mem::take;
 
 /// What happens on such a walk.
@@ -46,6 +47,7 @@ pub fn reshape<R: Reshape>(root: &mut Value, context: R::Context, reshape: &mut 
     let mut value = take(root);
     let mut context = context;
     loop {
+        steps::take(1);
         let keyed = stack.last().and_then(|frame| frame.keyed);
         let key = keyed.and_then(|keyed| stack.get(keyed)).and_then(|frame| frame.key.as_ref());
         let (mut changed, below) = reshape.enter(&mut value, key, context);
