@@ -162,11 +162,6 @@ pub fn edit() -> impl Strategy<Value = Edit> {
     ]
 }
 
-/// One to three of them.
-pub fn edits() -> impl Strategy<Value = Vec<Edit>> {
-    prop::collection::vec(edit(), 1..4)
-}
-
 /// A recorded input, now and then as it is, mostly with one to three edits.
 pub fn damaged() -> impl Strategy<Value = Vec<u8>> {
     let seed = prop_oneof![
