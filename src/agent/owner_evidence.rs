@@ -58,7 +58,7 @@ impl Decimal {
         }
     }
     /// Writes it as a member.
-    pub fn write<O: Out>(&self, key: &str, members: &mut Members<'_, O>) {
+    pub fn write<O: Out>(&self, key: &'static str, members: &mut Members<'_, O>) {
         match self {
             Decimal::Small(number) => members.decimal(key, *number),
             Decimal::Text(text) => members.text(key, &**text),

@@ -119,11 +119,17 @@ fn list_once(fs: &dyn Fs, path: &Path, limits: &Limits) -> Result<Listing, Error
         };
         // The first names are looked at as they come; of a large directory the rest is, some at a time, by all threads.
         let mut pending: Vec<OsString> = Vec::new();
+        // Each thread sorts its names and puts them into memory in that order: the whole is then merged, and whoever walks over
+        // the names does not jump.
         let sweep = |listing: &mut Listing, pending: &mut Vec<OsString>, take: &mut dyn FnMut(&mut Listing, Result<Object, Error>)| {
-            let looked = shares::of(pending, |names| names.iter().map(|name| directory.lstat(name)).collect::<Vec<_>>());
-            for (name, looked) in pending.drain(..).zip(looked.into_iter().flatten()) {
-                take(listing, looked.map(|meta| Object { name, meta }));
-            }
+            let looked = shares::of(pending, |names| {
+                let mut names: Vec<&OsString> = names.iter().collect();
+                names.sort_unstable();
+                let look = |name: &OsString| directory.lstat(name).map(|meta| Object { name: name.clone(), meta });
+                names.into_iter().map(look).collect::<Vec<_>>()
+            });
+            pending.clear();
+            looked.into_iter().flatten().for_each(|looked| take(listing, looked));
         };
         for entry in directory.entries()? {
             let name = match entry {

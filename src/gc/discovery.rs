@@ -196,8 +196,9 @@ fn journals(world: &World<'_>, path: &Path, digest: &str, receipts: &Listing, ta
     let root = SessionsRoot::new(sessions.as_os_str().as_encoded_bytes())?;
     let here = |path: &Path| path.to_owned();
     let scope = Scope { digest, directory: path.as_os_str().as_encoded_bytes(), root: &root };
-    let opened = Source::open(world.fs, receipts);
-    let ground = Ground { fs: world.fs, receipts, opened: opened.as_deref(), scope, here: &here, is_copy: world.is_copy };
+    let (opened, beside) = (Source::open(world.fs, receipts), Ground::beside(world.fs, receipts));
+    let ground =
+        Ground { fs: world.fs, receipts, opened: opened.as_deref(), beside: beside.as_deref(), scope, here: &here, is_copy: world.is_copy };
     let one = |tape: &mut Tape, files: &Files<'_>| {
         if !files.names.has(State::Prepared) {
             return Err(Refusal::StateMissing.into());

@@ -6,7 +6,7 @@ use super::{Journal, Key, Progress, Refusal, Scope, Target, attempt, present};
 use crate::agent::identity;
 use crate::agent::tombstone::Pending;
 use crate::agent::walk::Listing;
-use crate::fsys::{Directory, Fs};
+use crate::fsys::{Directory, Errno, Fs};
 use crate::json::{JsString, Tape, Value, View};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -21,6 +21,8 @@ pub struct Ground<'a> {
     pub receipts: &'a Listing,
     /// The same, held open, where many journals are read; see [`Source::open`].
     pub opened: Option<&'a dyn Directory>,
+    /// The scope directory, held open, where many transcripts are asked for; see [`Ground::beside`].
+    pub beside: Option<&'a dyn Directory>,
     /// The scope as records spell it.
     pub scope: Scope<'a>,
     /// Where a path that records spell lies on this machine.
@@ -41,6 +43,11 @@ pub struct Held {
 }
 
 impl Ground<'_> {
+    /// Opens the scope directory of a receipts directory.
+    pub fn beside<'f>(fs: &'f dyn Fs, receipts: &Listing) -> Option<Box<dyn Directory + 'f>> {
+        fs.open_dir(receipts.path.parent()?.parent()?).ok()
+    }
+
     /// The journal of a transcript, held against the disk; none when there is none, or gjc refuses it. Spelled as records do.
     ///
     /// # Errors
@@ -91,7 +98,14 @@ impl Ground<'_> {
 
     /// What stands at the transcript's path now.
     fn current(&self, target: &Target) -> Result<Current, Fault> {
-        let path = (self.here)(Path::new(OsStr::from_bytes(target.transcript_path.as_bytes())));
+        let recorded = Path::new(OsStr::from_bytes(target.transcript_path.as_bytes()));
+        // A journal is about a transcript of its scope. Most are gone, which the directory tells by the name alone.
+        if let Some((scope, name)) = self.beside.zip(recorded.file_name())
+            && scope.lstat(name).is_err_and(|error| error.errno == Errno::NOENT)
+        {
+            return Ok(Current::Absent);
+        }
+        let path = (self.here)(recorded);
         present::transcript(self.fs, &path, target, |cwd: &JsString| {
             let cwd = cwd.as_js().to_string_lossy();
             let identity = match identity::at_its_word(Path::new(&*cwd)).filter(|_| self.is_copy) {

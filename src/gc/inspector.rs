@@ -483,7 +483,7 @@ impl Inspected<'_, '_> {
         let (Ok(receipts), Ok(root)) = (receipts, root) else { return false };
         let scope = Scope { digest: self.digest(), directory: self.directory.as_os_str().as_bytes(), root: &root };
         let here = |path: &Path| path.to_owned();
-        let ground = Ground { fs, receipts: &receipts, opened: None, scope, here: &here, is_copy: self.world.is_copy };
+        let ground = Ground { fs, receipts: &receipts, opened: None, beside: None, scope, here: &here, is_copy: self.world.is_copy };
         ground.completes(&target.path, latest, record, &mut Tape::default()).unwrap_or(false)
     }
 

@@ -77,7 +77,7 @@ fn looked(place: &Place<'_>, opened: &dyn Directory, key: Key) -> Result<Looked,
     let (collected, objects) = collect(opened, key)?;
     let receipts = Listing { path: place.directory.to_owned(), meta: before, objects, troubles: Vec::new() };
     let Place { fs, scope, here, is_copy, .. } = *place;
-    let ground = Ground { fs, receipts: &receipts, opened: Some(opened), scope, here, is_copy };
+    let ground = Ground { fs, receipts: &receipts, opened: Some(opened), beside: None, scope, here, is_copy };
     let held = Files::of(&receipts, key).map(|files| ground.hold(&files, &mut Tape::default()));
     let same = evidence(place, opened)?.is_some_and(|now| now.same_state(&before));
     let counted = if same { entries } else { count(opened)? };

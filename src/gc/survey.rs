@@ -159,7 +159,7 @@ pub fn one(fs: &dyn Fs, directory: &Path, name: &OsStr, around: &Around<'_>) -> 
     let transcript = JsString::from_wtf8(recorded.join(name).into_os_string().into_encoded_bytes());
     let Some(looked) = lookup::lookup(&place, &transcript)? else { return Ok(survey) };
     let Some(held) = looked.held else { return Ok(survey) };
-    let ground = Ground { fs, receipts: &looked.receipts, opened: None, scope, here: around.here, is_copy: around.is_copy };
+    let ground = Ground { fs, receipts: &looked.receipts, opened: None, beside: None, scope, here: around.here, is_copy: around.is_copy };
     let files = Files::of(&looked.receipts, Key::of(transcript.as_js()));
     let journals = files.iter().map(|files| row(&ground, files, &looked.entries, &held)).collect();
     survey.scopes.push(ScopeJournals { entries: looked.entries.used, journals, ..found(fs, directory) });
@@ -208,8 +208,8 @@ fn journals(fs: &dyn Fs, directory: &Path, receipts: &walk::Listing, around: &Ar
     let all = known.all.fetch_add(inventory.journals.len() as u64, Ordering::Relaxed) + inventory.journals.len() as u64;
     let root = SessionsRoot::new(recorded.parent()?.as_os_str().as_encoded_bytes()).ok()?;
     let scope = Scope { digest: &digest, directory: recorded.as_os_str().as_encoded_bytes(), root: &root };
-    let opened = Source::open(fs, receipts);
-    let ground = Ground { fs, receipts, opened: opened.as_deref(), scope, here, is_copy };
+    let (opened, beside) = (Source::open(fs, receipts), Ground::beside(fs, receipts));
+    let ground = Ground { fs, receipts, opened: opened.as_deref(), beside: beside.as_deref(), scope, here, is_copy };
     let rows = inventory.journals.par_iter().map_init(Tape::default, |tape, files| {
         let row = row(&ground, files, &inventory.entries, &ground.hold(files, tape));
         told(known.read.fetch_add(1, Ordering::Relaxed) + 1, all);

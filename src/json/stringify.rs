@@ -54,39 +54,35 @@ pub fn array<O: Out, T>(out: &mut O, items: impl IntoIterator<Item = T>, mut ite
 }
 
 impl<O: Out> Members<'_, O> {
-    /// A member whose value `value` writes.
-    pub fn with(&mut self, key: &str, value: impl FnOnce(&mut O)) {
-        if !std::mem::replace(&mut self.first, false) {
-            self.out.put(b",");
-        }
-        write_string(key.as_bytes(), self.out);
-        self.out.put(b":");
+    /// A member whose value `value` writes. Keys are ours: nothing in them needs an escape.
+    pub fn with(&mut self, key: &'static str, value: impl FnOnce(&mut O)) {
+        debug_assert_eq!(plain(key.as_bytes()), key.len(), "{key}");
+        self.out.put(if std::mem::replace(&mut self.first, false) { b"\"" } else { b",\"" });
+        self.out.put(key.as_bytes());
+        self.out.put(b"\":");
         value(self.out);
     }
     /// A member that is a string (WTF-8).
-    pub fn text(&mut self, key: &str, text: impl AsRef<[u8]>) {
+    pub fn text(&mut self, key: &'static str, text: impl AsRef<[u8]>) {
         self.with(key, |out| write_string(text.as_ref(), out));
     }
     /// A member that is a string of 64 lower-case hexadecimal digits.
-    pub fn hex64(&mut self, key: &str, bytes: &[u8; 32]) {
+    pub fn hex64(&mut self, key: &'static str, bytes: &[u8; 32]) {
         let mut digits = [0; 64];
         data_encoding::HEXLOWER.encode_mut(bytes, &mut digits);
-        self.text(key, digits);
+        self.with(key, |out| bare(&digits, out));
     }
     /// A member that is a string of decimal digits, as a big integer becomes.
-    pub fn decimal(&mut self, key: &str, number: u64) {
-        self.with(key, |out| {
-            out.put(b"\"");
-            put_digits(number, out);
-            out.put(b"\"");
-        });
+    pub fn decimal(&mut self, key: &'static str, number: u64) {
+        let (digits, first) = decimal(number);
+        self.with(key, |out| bare(digits.get(first..).unwrap_or_default(), out));
     }
     /// A member that is a number.
-    pub fn number(&mut self, key: &str, number: f64) {
+    pub fn number(&mut self, key: &'static str, number: f64) {
         self.with(key, |out| write_number(number, out));
     }
     /// A member that is a boolean.
-    pub fn flag(&mut self, key: &str, flag: bool) {
+    pub fn flag(&mut self, key: &'static str, flag: bool) {
         self.with(key, |out| out.put(if flag { b"true" } else { b"false" }));
     }
 }
@@ -225,7 +221,8 @@ pub fn to_text(value: &Value) -> String {
 pub fn write_number<O: Out>(number: f64, out: &mut O) {
     // Whole numbers that are safe have their digits for a text; -0 is 0.
     if number.fract() == 0.0 && (0.0..=9_007_199_254_740_991.0).contains(&number) {
-        put_digits(number as u64, out);
+        let (digits, first) = decimal(number as u64);
+        out.put(digits.get(first..).unwrap_or_default());
     } else if number.is_finite() {
         out.put(super::number::to_js_string(number).as_bytes());
     } else {
@@ -233,9 +230,8 @@ pub fn write_number<O: Out>(number: f64, out: &mut O) {
     }
 }
 
-/// A number in decimal.
-fn put_digits<O: Out>(number: u64, out: &mut O) {
-    // 20 digits are the most.
+/// A number in decimal: its digits, and where in them it begins. 20 are the most.
+fn decimal(number: u64) -> ([u8; 20], usize) {
     let mut digits = [0; 20];
     let (mut first, mut rest) = (digits.len(), number);
     for (at, digit) in digits.iter_mut().enumerate().rev() {
@@ -245,7 +241,14 @@ fn put_digits<O: Out>(number: u64, out: &mut O) {
             break;
         }
     }
-    out.put(digits.get(first..).unwrap_or_default());
+    (digits, first)
+}
+
+/// A quoted string that needs no escape.
+fn bare<O: Out>(text: &[u8], out: &mut O) {
+    out.put(b"\"");
+    out.put(text);
+    out.put(b"\"");
 }
 
 /// How many bytes from the beginning on surely need no escape.
@@ -253,8 +256,12 @@ fn plain(wtf8: &[u8]) -> usize {
     const TOGETHER: usize = 16;
     let special = |byte: u8| byte < 0x20 || matches!(byte, b'"' | b'\\' | 0xED);
     // Without a branch between the bytes of one chunk, so that they are looked at together.
-    let is_plain = |chunk: &&[u8]| !chunk.iter().fold(false, |any, byte| any | special(*byte));
-    let chunks = wtf8.chunks_exact(TOGETHER).take_while(is_plain).count() * TOGETHER;
+    let is_plain = |chunk: &[u8]| !chunk.iter().fold(false, |any, byte| any | special(*byte));
+    let chunks = wtf8.chunks_exact(TOGETHER).take_while(|chunk| is_plain(chunk)).count() * TOGETHER;
+    // What is left of a text of several chunks is looked at together with bytes that were seen already.
+    if chunks > 0 && wtf8.len() - chunks < TOGETHER && wtf8.last_chunk::<TOGETHER>().is_some_and(|last| is_plain(last)) {
+        return wtf8.len();
+    }
     chunks + wtf8[chunks..].iter().take_while(|byte| !special(**byte)).count()
 }
 
@@ -308,6 +315,20 @@ mod tests {
         assert_eq!(again(r#""\u0001\u001f\u007f\u2028\/\"\\\ud800\ude00x\uD83D""#), "\"\\u0001\\u001f\u{7f}\u{2028}/\\\"\\\\𐈀x\\ud83d\"");
     }
 
+    #[test]
+    fn an_escape_is_seen_wherever_it_stands() {
+        for length in 0..50 {
+            let mut out = Vec::new();
+            write_string("a".repeat(length).as_bytes(), &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), format!("\"{}\"", "a".repeat(length)));
+            for at in 0..length {
+                let (before, behind) = ("a".repeat(at), "a".repeat(length - at - 1));
+                let mut out = Vec::new();
+                write_string(format!("{before}\n{behind}").as_bytes(), &mut out);
+                assert_eq!(String::from_utf8(out).unwrap(), format!("\"{before}\\n{behind}\""));
+            }
+        }
+    }
     #[test]
     fn keys_are_ordered_as_javascript_orders_them() {
         assert_eq!(

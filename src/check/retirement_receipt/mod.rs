@@ -128,11 +128,12 @@ fn scope(site: &Site<'_>, receipts: &Listing, journals: &mut Vec<Journalled>, si
     let recorded = (site.recorded(directory), site.recorded(sessions));
     let Ok(root) = SessionsRoot::new(recorded.1.as_os_str().as_encoded_bytes()) else { return };
     let here = |path: &Path| site.here(path);
-    let opened = Source::open(site.fs, receipts);
+    let (opened, beside) = (Source::open(site.fs, receipts), Ground::beside(site.fs, receipts));
     let ground = Ground {
         fs: site.fs,
         receipts,
         opened: opened.as_deref(),
+        beside: beside.as_deref(),
         scope: Scope { digest, directory: recorded.0.as_os_str().as_encoded_bytes(), root: &root },
         here: &here,
         is_copy: site.assumed_root.is_some(),

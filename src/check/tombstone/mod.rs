@@ -11,9 +11,7 @@ use crate::agent::artifacts;
 use crate::agent::budget::Budget;
 use crate::agent::candidates::{Candidate, Provenance, artifacts_of};
 use crate::agent::record::spells;
-use crate::agent::tombstone::{
-    self, CleanupState, History, Name, NotATombstone, Pending, Replay, ReplayBudget, ReplayError, Target, Tombstone,
-};
+use crate::agent::tombstone::{self, CleanupState, History, Name, NotATombstone, Replay, ReplayBudget, ReplayError, Target, Tombstone};
 use crate::agent::walk::{Listing, Object, Scope};
 use crate::finding::{Difference, Finding, Sink};
 use crate::fsys::Kind;
@@ -236,7 +234,7 @@ impl Owners<'_> {
         let Some(receipts) = &self.scope.receipts else { return false };
         let here = |path: &Path| site.here(path);
         let scope = gc::Scope { digest: self.digest, directory: recorded.as_os_str().as_encoded_bytes(), root: &root };
-        let ground = Ground { fs: site.fs, receipts, opened: None, scope, here: &here, is_copy: site.assumed_root.is_some() };
+        let ground = Ground { fs: site.fs, receipts, opened: None, beside: None, scope, here: &here, is_copy: site.assumed_root.is_some() };
         ground.completes(&history.target.path, pending.last(), record, &mut Tape::default()).unwrap_or(true)
     }
 }
@@ -291,7 +289,6 @@ fn at(site: &Site<'_>, tombstones: &Listing, record: &CleanupRecord<'_>, code: &
 fn one_history(owners: &Owners<'_>, tombstones: &Listing, history: &History<'_>, of: &Cleanups<'_>, sink: &mut dyn Sink) -> ReplayBudget {
     let site = owners.site;
     let of_state = |state| of.records.iter().filter(move |record| record.state == state);
-    let mut replayed: Vec<Pending> = Vec::new();
     let first = of_state(CleanupState::Pending).next();
     let entries = tombstones.objects.len() as u64;
     let bounded = Difference::ReplayBudget.in_effect(site.release);
@@ -309,8 +306,7 @@ fn one_history(owners: &Owners<'_>, tombstones: &Listing, history: &History<'_>,
             Ok(Some(record.value.clone()))
         };
         match admitted.and_then(|()| history.replay(pending, read)) {
-            Ok(Replay::Pending(all)) => replayed = all,
-            Ok(Replay::Unread) => {}
+            Ok(Replay::Pending(_) | Replay::Unread) => {}
             Err(ReplayError::Durability) => {
                 let message = "The pending history breaks a rule of 02 §9.4: gjc answers `durability_failed`.".to_owned();
                 sink.push(at(site, tombstones, first, &codes::MANAGED_GC_PROTOCOL_TOMBSTONE_HISTORY_INVALID, message));
@@ -327,16 +323,11 @@ fn one_history(owners: &Owners<'_>, tombstones: &Listing, history: &History<'_>,
         }
     }
     for record in of_state(CleanupState::ArtifactsRemoved) {
-        let plan = replayed.iter().find(|plan| plan.attempt == record.attempt);
-        // Without a plan to compare with nothing more can be said than that there is none.
-        let holds = match plan {
-            Some(plan) => history
-                .artifacts_removed(&record.value, plan.attempt, &|root, identity| {
-                    artifacts::retained_root(site.fs, &site.here(Path::new(&*root.as_js().to_string_lossy())), identity)
-                })
-                .unwrap_or(false),
-            None => replayed.is_empty() && first.is_some(),
+        // By itself, as the inspector does (§9.8): whether there is a pending record of this attempt does not matter.
+        let live = |root: &JsString, identity: &Value| {
+            artifacts::retained_root(site.fs, &site.here(Path::new(&*root.as_js().to_string_lossy())), identity)
         };
+        let holds = history.artifacts_removed(&record.value, record.attempt, &live).unwrap_or(false);
         if !holds {
             let message = "The record breaks a rule of 02 §9.5.".to_owned();
             sink.push(at(site, tombstones, record, &codes::MANAGED_GC_PROTOCOL_TOMBSTONE_ARTIFACTS_INVALID, message));

@@ -762,6 +762,19 @@ fn cleanup_records_that_break_a_rule() {
     assert_eq!(with(CleanupState::Completed, 1, &extra), [pending, "managed_gc_protocol_tombstone_completion_invalid"]);
 }
 #[test]
+fn a_record_of_removed_artifacts_is_judged_by_itself() {
+    let with = |edit: &dyn Fn(String) -> String| {
+        codes_after(|t| {
+            let (_, identity) = put_tombstone(t, as_is);
+            cleanup(t, &identity, CleanupState::ArtifactsRemoved, 1, edit);
+            t.fs.remove(t.transcript());
+        })
+    };
+    assert_eq!(with(&as_is), ["cleanup_pending"], "no pending record, and the inspector accepts it");
+    let attempt = |text: String| text.replace("\"attempt\":1", "\"attempt\":2");
+    assert_eq!(with(&attempt), ["cleanup_pending", "managed_gc_protocol_tombstone_artifacts_invalid"]);
+}
+#[test]
 fn a_cleanup_record_of_no_target() {
     let found = codes_after(|t| {
         let (_, identity) = put_tombstone(t, as_is);
