@@ -586,8 +586,9 @@ mod edges {
     #[test]
     fn a_first_entry_without_parent_is_foreign_from_version_2_on() {
         let entry = format!(r#"{{"type":"custom","id":"a",{TIME},"customType":"x"}}"#);
-        let foreign =
-            |version: &str, before: &[String]| has_behind(&header(version, "s"), "dialect_detected", &[before, &[entry.clone()]].concat());
+        let foreign = |version: &str, before: &[String]| {
+            has_behind(&header(version, "s"), "dialect_detected", &[before, std::slice::from_ref(&entry)].concat())
+        };
         assert!(!foreign("1", &[]) && foreign("2", &[]) && foreign("5", &[]));
         assert!(!foreign("5", &[label("l", "null")]), "the second one");
     }

@@ -162,11 +162,11 @@ fn answer(outcome: &Outcome, reader: &str) -> String {
     outcome.verdicts.iter().find(|(letter, _)| *letter == reader).map_or_else(String::new, |(_, answer)| answer.to_string())
 }
 
-/// Exactly these codes for the trigger; for the near miss what remains of them, without the first.
+/// Exactly these codes for the trigger; for the near miss what remains of them, without the first, and perhaps that it is near.
 fn pair(expected: &[&'static str], trigger: &Pieces, near_miss: &Pieces) {
     assert_eq!(codes(trigger), BTreeSet::from_iter(expected.iter().copied()), "the trigger");
     let left = codes(near_miss);
-    assert!(left.iter().all(|code| expected[1..].contains(code)), "the near miss: {left:?}");
+    assert!(left.iter().all(|code| expected[1..].contains(code) || *code == "limit_near"), "the near miss: {left:?}");
 }
 
 mod above_the_cap {
@@ -250,7 +250,7 @@ mod lines_and_strings {
         // The trap of spec 01 §2.8: gjc writes and inspects such a session, and cannot open it.
         assert_eq!((answer(&outcome, "S").as_str(), answer(&outcome, "M").as_str()), ("resumable", "malformed"));
         let (outcome, found) = managed(&short);
-        assert!(found.is_empty(), "{found:?}");
+        assert_eq!(found, BTreeSet::from(["limit_near"]));
         assert_eq!(answer(&outcome, "M"), "opens");
     }
 

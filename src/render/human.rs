@@ -286,7 +286,11 @@ impl<'a> Page<'a> {
             if !calm.is_empty() {
                 let text = match calm.len() {
                     1 => format!("Room left: the one size that was measured is below {NEAR_PERCENT} % of gjc's limit."),
-                    count => format!("Room left: all {count} sizes that were measured are below {NEAR_PERCENT} % of gjc's limits."),
+                    2 => format!("Room left: both sizes that were measured are below {NEAR_PERCENT} % of gjc's limits."),
+                    count => {
+                        let all = words::grouped(count as u64);
+                        format!("Room left: all {all} sizes that were measured are below {NEAR_PERCENT} % of gjc's limits.")
+                    }
                 };
                 let text = self.palette.faint(&text);
                 self.line(&format!("\n{text}"));

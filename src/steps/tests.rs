@@ -29,8 +29,10 @@ const LIMIT: u64 = 12;
 
 const RELEASE: Release = Release::V0_17;
 
-/// What is done with a transcript.
-const WORKS: [(&str, fn(&str)); 13] = [
+/// A name, and what is done with a transcript.
+type Work = (&'static str, fn(&str));
+
+const WORKS: [Work; 13] = [
     ("check", |text| {
         check(text.as_bytes(), &Options::lone("t.jsonl", RELEASE), &mut Collected::default()).unwrap();
     }),
