@@ -67,6 +67,9 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let only = matches!(part, Some(Part::Directory { .. })).then_some(directory.as_path());
     // Before the journals are collected: the inspector lists the same directories, and needs that memory only meanwhile.
     let inspection = assumed.is_none().then(|| inspect(&world, only));
+    if inspection.is_none() {
+        console.note("a copied directory: what gjc's inspector would refuse is not asked here; `gjc-fsck check` reports it");
+    }
     let surveyed = match &transcript {
         Some((_, name)) => one(&Real, &directory, name, &around).map_err(|fault| {
             let name = directory.join(name);

@@ -47,7 +47,7 @@ use options::Given;
 
 /// Checks the session storage of the coding agent gjc, and says what gjc itself would do with it.
 ///
-/// Exit status, summed: 0 clean, 1 repaired copy written, 2 inconclusive (a capacity is reached, or the tree moved),
+/// Exit status, summed: 0 clean, 1 repaired copy written, 2 inconclusive (a capacity is exceeded, or the tree moved),
 /// 4 findings at or above --fail-on (a named transcript that does not exist is one), 8 a directory that does not exist
 /// or holds nothing to check, or an object that could not be read, 16 wrong usage, 32 cancelled.
 #[derive(Parser, Debug)]

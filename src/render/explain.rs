@@ -1,7 +1,7 @@
 //! The page that `explain` shows.
 
 use super::style::{Palette, wrap};
-use crate::finding::{Class, Code, Release, Role};
+use crate::finding::{Class, Code, Release, Role, Severity};
 use crate::report::prose::of_release;
 use crate::report::reference::{leading_to, level, releases};
 use crate::report::vocabulary::Word;
@@ -47,9 +47,10 @@ pub fn word(word: &Word, colour: bool, width: usize) -> String {
 fn notes(code: &Code) -> Vec<String> {
     let mut notes = Vec::new();
     match code.class {
-        Some(Class::Capacity) => {
-            notes.push("Capacity: a limit is reached. This is neither damage nor a clean result; exit bit 2.".to_owned())
+        Some(Class::Capacity) if code.severity == Severity::Error => {
+            notes.push("Capacity: a limit is exceeded. This is neither damage nor a clean result; exit bit 2.".to_owned())
         }
+        Some(Class::Capacity) => notes.push("Capacity: a limit is near or just reached. Nothing is damaged.".to_owned()),
         Some(Class::Transient) => {
             notes.push("Transient: files moved during the check. Check again when nothing runs; exit bit 2.".to_owned())
         }

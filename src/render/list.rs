@@ -183,6 +183,7 @@ impl Paper {
             (0, _, _) => "no session is listed".to_owned(),
             (_, _, Some(_)) => format!("{}, out of reach until that is mended", count(sessions, "session", "sessions")),
             (_, 0, None) => format!("{} listed", count(sessions, "session", "sessions")),
+            (1, _, None) => "1 session listed, and it does not open".to_owned(),
             (_, refusing, None) => {
                 let fate = if refusing == 1 { "does not open" } else { "do not open" };
                 format!("{} listed, {refusing} of them {fate}", count(sessions, "session", "sessions"))

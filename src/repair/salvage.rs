@@ -379,7 +379,11 @@ pub fn verify(fs: &dyn Fs, proof: &Salvage) -> Vec<Checked> {
     let mended = match &again {
         Ok(again) if again.mended != proof.mended => Err("other ranges".to_owned()),
         Ok(again) if again.copy != copy.sha256 => Err(format!("another copy: sha256 {}", again.copy)),
-        Ok(_) => Ok(format!("{} lines carried over, {} ranges left out", proof.mended.lines.len(), proof.mended.left.len())),
+        Ok(_) => {
+            let counted = |number: usize, one: &str, many: &str| format!("{number} {}", if number == 1 { one } else { many });
+            let (lines, left) = (proof.mended.lines.len(), proof.mended.left.len());
+            Ok(format!("{} carried over, {} left out", counted(lines, "line", "lines"), counted(left, "range", "ranges")))
+        }
         Err(why) => Err(why.clone()),
     };
     let checks = [

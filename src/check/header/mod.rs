@@ -144,7 +144,11 @@ impl<'s> HeaderPass<'s> {
         }
         if !ending.any_text {
             if ending.mark == Mark::None || ending.mark == Mark::Utf8 {
-                let what = if self.lines == 0 { "The file has no bytes." } else { "The file holds only blank lines." };
+                let what = match (self.lines, ending.mark) {
+                    (0, Mark::Utf8) => "The file holds nothing but a byte order mark.",
+                    (0, _) => "The file has no bytes.",
+                    _ => "The file holds only blank lines.",
+                };
                 sink.push(Finding::new(&codes::EMPTY_TRANSCRIPT, self.source.file(), what));
             }
             return;

@@ -88,7 +88,7 @@ pub static LIMIT_NEAR: Code = Code {
     verdict: "none yet",
     summary: "Something is close to one of gjc's limits.",
     gjc: "Nothing yet. The gauge names the limit and what happens at it.",
-    help: "Thin it out, or start afresh elsewhere, before the limit is reached.",
+    help: "`gjc-fsck quota` says what is counted and what gjc does above the limit. Never remove records of gjc by hand; go on in another session, scope or directory before the limit is reached.",
     section: "design §5; 04 §6.4",
     ..AREA
 };
