@@ -65,7 +65,9 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let audit = audit(observed(targets, &options, console), console);
     let own = prepared.told.files();
     let overrides = prepared.severity.into_iter().chain(overrides(console)).collect();
-    let told = Told { only: looked_at(&paths, console), ..prepared.told };
+    let only = looked_at(&paths, console);
+    let below = paths.first().filter(|_| only.is_none()).map(|path| path.to_string_lossy().into_owned());
+    let told = Told { only, below, ..prepared.told };
     let settings = Settings { overrides, told, ..settings(console) };
     let report = report::build(audit, &settings);
     if let Some(baseline) = renewed {

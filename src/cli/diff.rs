@@ -8,7 +8,7 @@ use crate::finding::Release;
 use crate::fsys::{Fs, Kind, Real, input};
 use crate::render::diff as render;
 use crate::transcript::throw::Throw;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -87,54 +87,77 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     }
     let pairing = Pairing { sides, releases, levels: &levels };
     let mut open = Status::CLEAN;
-    for (name, path) in &of_a.files {
-        let other = match &of_b {
-            Some(of_b) if of_b.is_folder => of_b.files.get(name),
-            Some(of_b) => of_b.files.values().next(),
-            None => Some(path),
-        };
-        match other {
-            Some(other) => open = open | pairing.compare(name, path, other, &mut answer),
-            None => answer.only_a.push(name.clone()),
+    let names: BTreeSet<&String> = of_a.objects.keys().chain(of_b.iter().flat_map(|of_b| of_b.objects.keys())).collect();
+    if names.is_empty() {
+        let both = args.b.iter().fold(show(args.a.as_os_str()), |said, b| format!("{said}, {}", show(b.as_os_str())));
+        return Err(Failure::Operational(format!("{both}: no transcript lies there")));
+    }
+    for name in names {
+        let a = of_a.objects.get(name);
+        let b = of_b.as_ref().map_or(a, |of_b| of_b.objects.get(name));
+        match (a, b) {
+            (Some(Stands::Transcript(a)), Some(Stands::Transcript(b))) => open = open | pairing.compare(name, a, b, &mut answer),
+            (Some(Stands::Other(kind)), _) => open = open | not_read(name, *kind, 'a', &mut answer),
+            (_, Some(Stands::Other(kind))) => open = open | not_read(name, *kind, 'b', &mut answer),
+            (Some(_), None) => answer.only_a.push(name.clone()),
+            (None, _) => answer.only_b.push(name.clone()),
         }
     }
-    if let Some(of_b) = of_b.filter(|of_b| of_b.is_folder) {
-        answer.only_b.extend(of_b.files.into_keys().filter(|name| !of_a.files.contains_key(name)));
-    }
     Ok(open | write(&answer, console)?)
+}
+
+/// What has the name of a transcript on one side and is no file is not taken for absent.
+fn not_read(name: &str, kind: Kind, side: char, answer: &mut Answer) -> Status {
+    answer.compared += 1;
+    let reason = format!("in {side} it is a {}, which is not read here", kind.noun());
+    answer.not_compared.push(NotCompared { path: name.to_owned(), reason });
+    Status::INCONCLUSIVE
+}
+
+/// What stands below a compared folder and is named like a transcript.
+enum Stands {
+    /// A file.
+    Transcript(PathBuf),
+    /// A link, FIFO, socket or device.
+    Other(Kind),
 }
 
 /// The transcripts that a path names, by their path below it; by the empty path when it names one.
 struct Named {
     is_folder: bool,
-    files: BTreeMap<String, PathBuf>,
+    objects: BTreeMap<String, Stands>,
 }
 
 fn transcripts(base: &Path, path: &Path) -> Result<Named, Failure> {
+    let one = |file: PathBuf| Named { is_folder: false, objects: BTreeMap::from([(String::new(), Stands::Transcript(file))]) };
     if path == Path::new("-") {
-        return Ok(Named { is_folder: false, files: BTreeMap::from([(String::new(), path.to_owned())]) });
+        return Ok(one(path.to_owned()));
     }
-    let failed = |error: &dyn std::fmt::Display| Failure::Operational(format!("{}: {error}", show(path.as_os_str())));
     let real = Real.realpath(&base.join(path)).map_err(|error| Failure::on(path, &error))?;
-    let is_folder = Real.stat(&real).map_err(|error| Failure::on(path, &error))?.kind == Kind::Directory;
-    if !is_folder {
+    if Real.stat(&real).map_err(|error| Failure::on(path, &error))?.kind != Kind::Directory {
         // Known before any work: of a file that cannot be read there is nothing to compare.
-        input::open(&real).map(drop).or_else(|error| if input::is_too_large(&error) { Ok(()) } else { Err(failed(&error)) })?;
-        return Ok(Named { is_folder, files: BTreeMap::from([(String::new(), real)]) });
+        input::open(&real).map(drop).or_else(|error| if input::is_too_large(&error) { Ok(()) } else { Err(Failure::at(path, &error)) })?;
+        return Ok(one(real));
     }
-    let mut files = BTreeMap::new();
+    let mut objects = BTreeMap::new();
     let visit = |listing: walk::Listing| {
-        for object in listing.objects.iter().filter(|object| object.meta.kind == Kind::File && object.is_transcript_name()) {
+        for object in listing.objects.iter().filter(|object| object.is_transcript_name() && object.meta.kind != Kind::Directory) {
             let file = listing.path_of(object);
             let name = file.strip_prefix(&real).map_or_else(|_| show(&object.name), |below| show(below.as_os_str()));
-            files.insert(name, file);
+            let stands = if object.meta.kind == Kind::File { Stands::Transcript(file) } else { Stands::Other(object.meta.kind) };
+            objects.insert(name, stands);
         }
     };
+    let named = |file: &Path| file.strip_prefix(&real).map_or_else(|_| file.to_owned(), |below| path.join(below));
     match walk::tree(&Real, &real, &Limits::default(), |_, _| true, visit).first() {
-        Some(Trouble::Failed(error)) => Err(failed(error)),
-        Some(Trouble::Changed(path)) => Err(failed(&format!("{} changed while it was read", show(path.as_os_str())))),
-        Some(Trouble::Limit(limit, path)) => Err(failed(&format!("{}: too much to list ({limit})", show(path.as_os_str())))),
-        None => Ok(Named { is_folder, files }),
+        Some(Trouble::Failed(error)) => Err(Failure::on(&named(&error.path), error)),
+        Some(Trouble::Changed(changed)) => {
+            Err(Failure::Operational(format!("{}: it changed while it was read; do it again", show(named(changed).as_os_str()))))
+        }
+        Some(Trouble::Limit(limit, at)) => {
+            Err(Failure::Operational(format!("{}: too much to list ({limit})", show(named(at).as_os_str()))))
+        }
+        None => Ok(Named { is_folder: true, objects }),
     }
 }
 
@@ -172,7 +195,7 @@ impl Pairing<'_> {
     }
 
     fn file(&self, a: &Path, b: &Path) -> Result<FileDiff, Not> {
-        let unread = |path: &Path, error: &io::Error| Not::Read(format!("{}: {error}", show(path.as_os_str())));
+        let unread = |path: &Path, error: &io::Error| Not::Read(Failure::at(path, error).to_string());
         let read = |path: &Path| match input::bounded(path, MOST_BYTES) {
             Ok(bytes) => Ok(Some(bytes)),
             Err(error) if input::is_too_large(&error) => Ok(None),

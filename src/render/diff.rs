@@ -35,12 +35,21 @@ pub fn text(answer: &Answer) -> String {
 /// How it stands, in one line.
 fn summary(answer: &Answer) -> String {
     let differing = answer.files.len() as u64;
+    let in_bytes_only = answer.files.iter().filter(|file| file.levels.iter().all(LevelDiff::is_same)).count() as u64;
     let alone = (answer.only_a.len() + answer.only_b.len()) as u64;
     let mut said = match (answer.compared, differing) {
         (compared, 0) if compared == answer.not_compared.len() as u64 && alone == 0 => return "nothing was compared".to_owned(),
         (1, 0) => "they do not differ".to_owned(),
+        (1, _) if in_bytes_only > 0 => "their bytes differ, and nothing else that was compared".to_owned(),
         (1, _) => "they differ".to_owned(),
-        (compared, differing) => format!("{differing} of {} differ", words::count(compared, "transcript", "transcripts")),
+        (compared, differing) => {
+            format!("{} of {} differ", words::grouped(differing), words::count(compared, "transcript", "transcripts"))
+                + &if in_bytes_only > 0 {
+                    format!(", {} of them in nothing but their bytes", words::grouped(in_bytes_only))
+                } else {
+                    String::new()
+                }
+        }
     };
     if alone > 0 {
         said += &format!("; {} on one side only", words::count(alone, "is", "are"));

@@ -8,7 +8,7 @@ use crate::report::{Entry, Report};
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
-/// Writes one command for each finding, and one that says how many there are when there are any.
+/// Writes one command for each finding.
 ///
 /// # Errors
 /// What `out` answers.
@@ -21,7 +21,9 @@ pub fn write(report: &Report, files: &dyn Excerpts, out: &mut dyn Write) -> io::
             Severity::Warning => "warning",
             Severity::Info => "notice",
         };
-        write!(out, "::{kind} file={}", property(&plain(&files.opened(&entry.place.path))))?;
+        // Files of a change are named from the top of the repository, without a dot.
+        let file = files.opened(&entry.place.path);
+        write!(out, "::{kind} file={}", property(&plain(file.trim_start_matches("./"))))?;
         if let Some(line) = entry.place.line {
             // Without the file the byte column is the best there is.
             let column = column(&entry.place, files).or(entry.place.column).unwrap_or(1);

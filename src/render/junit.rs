@@ -30,7 +30,7 @@ pub fn write(report: &Report, files: &dyn Excerpts, out: &mut dyn Write) -> io::
     }
     for transcript in report.transcripts.iter().filter(|transcript| !failed.contains(&*transcript.path)) {
         let mut case = TestCase::new("check", TestCaseStatus::success());
-        case.set_classname(text(&files.opened(&transcript.path)));
+        case.set_classname(line(&files.opened(&transcript.path)));
         suite.add_test_case(case);
     }
     let mut junit = JUnit::new("gjc-fsck");
@@ -66,18 +66,22 @@ fn case(path: &str, code: &str, entries: &[&Entry]) -> TestCase {
     if let Some(first) = entries.first() {
         let _ = write!(said, "gjc: {}\nhelp: {}", plain(&first.gjc), plain(&first.help));
         let more = if count > 1 { format!(" (and {} more)", count - 1) } else { String::new() };
-        status.set_message(text(&format!("{}{more}", first.message))).set_type(level(first.severity));
+        status.set_message(line(&format!("{}{more}", first.message))).set_type(level(first.severity));
     }
     status.set_description(text(&said));
     let mut case = TestCase::new(code, status);
-    case.set_classname(text(path));
+    case.set_classname(line(path));
     case
 }
 
 /// A text that XML can hold: control characters are spelled, and the two that no XML may hold are replaced.
 fn text(text: &str) -> String {
-    let spelled = text.split('\n').map(plain).collect::<Vec<_>>().join("\n");
-    spelled.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The same for an attribute, in which a reader takes a line end for a space.
+fn line(text: &str) -> String {
+    plain(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }
 
 #[cfg(test)]
@@ -86,6 +90,7 @@ mod tests {
 
     #[test]
     fn what_xml_cannot_hold_is_spelled_or_replaced() {
+        assert_eq!(line("a\nb\u{fffe}"), "a\\nb\u{fffd}", "of an attribute a line end too");
         assert_eq!(text("a\u{0}b\u{1b}[2J\nc\u{ffff}"), "a\\u{0}b\\u{1b}[2J\nc\u{fffd}");
     }
 }

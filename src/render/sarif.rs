@@ -245,6 +245,8 @@ fn level(severity: Severity) -> &'static str {
 
 /// A path as a URI reference (RFC 3986): relative to where the run was started, or `file:` for an absolute path.
 fn uri(path: &str) -> String {
+    // A reference without dots is what code hosts look up.
+    let path = path.trim_start_matches("./");
     let mut uri = if path.starts_with('/') { "file://".to_owned() } else { String::new() };
     for byte in path.bytes() {
         match byte {
@@ -270,5 +272,6 @@ mod tests {
         assert_eq!(uri("/home/ü"), "file:///home/%C3%BC");
         assert_eq!(uri("c:x"), "c%3Ax");
         assert_eq!(uri("-"), "-");
+        assert_eq!((&*uri("././a.jsonl"), &*uri("../a"), &*uri(".a")), ("a.jsonl", "../a", ".a"));
     }
 }

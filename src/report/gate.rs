@@ -48,6 +48,8 @@ pub struct Told {
     /// What the run looks at, as the report names it, where that is not everything that the lists may be about. An entry about
     /// something else is not stale because of this run.
     pub only: Option<Vec<String>>,
+    /// The name of the one directory that is looked at: the skip list may name what lies in it by the path that leads there, too.
+    pub below: Option<String>,
 }
 
 /// What the run was told beforehand, and what is known by it.
@@ -157,7 +159,10 @@ impl Told {
         let mut used = vec![false; self.skips.len()];
         if !at.is_empty() {
             entries.retain(|entry| {
-                let named = || upward(&entry.place.path).filter_map(|path| at.get(path)).flatten().copied();
+                let path = &entry.place.path;
+                let led = self.below.as_ref().map(|below| format!("{}/{path}", below.trim_end_matches('/')));
+                let named =
+                    || upward(path).chain(led.iter().flat_map(|led| upward(led))).filter_map(|path| at.get(path)).flatten().copied();
                 let knows = |index: &usize| self.skips.get(*index).is_some_and(|skip| skip.covers(entry.code));
                 let Some(index) = named().find(knows).filter(|_| can_be_known(entry)) else { return true };
                 used[index] = true;
@@ -242,6 +247,18 @@ mod tests {
         let findings = vec![finding("json_syntax", "a", 1), finding("dangling_parent", "a", 2)];
         let report = report(findings, Told { skips: vec![skip("a", &["dangling_parent"])], ..Told::default() });
         assert_eq!(said(&report), [("a", "json_syntax")]);
+    }
+
+    #[test]
+    fn what_lies_in_the_checked_directory_is_named_as_the_report_does_or_by_the_path_that_leads_there() {
+        let of = |path: &str, below: Option<&str>| {
+            let told = Told { skips: vec![skip(path, &[])], below: below.map(str::to_owned), ..Told::default() };
+            report(vec![finding("json_syntax", "x/a", 1)], told).summary.known
+        };
+        for path in ["x/a", "t/x/a", "./t/x", "t"] {
+            assert_eq!(of(path, Some("./t/")), 1, "{path}");
+        }
+        assert_eq!((of("t/x/a", None), of("u/x/a", Some("t"))), (0, 0), "near misses");
     }
 
     #[test]

@@ -25,6 +25,39 @@ fn every_level_in_every_form() {
     }
 }
 
+/// The same for each kind of pair: two releases, the version-5 form, a version-1 source and what another run migrated it to, folders.
+#[test]
+fn every_kind_of_pair_at_every_level_in_every_form() {
+    let old = "corpus/v1/hook_message/trigger.jsonl";
+    let folder = tempfile::tempdir().unwrap();
+    let new = folder.path().join("new.jsonl");
+    std::fs::write(&new, migrated_by_another_run(old)).unwrap();
+    for (kind, pair) in [
+        ("releases", &["corpus/v5/entry_model_profile_ownership/trigger.jsonl", "--gjc", "0.15,0.17"][..]),
+        ("version-5", &[old, "--version-5"]),
+        ("source-and-form", &[old, new.to_str().unwrap()]),
+        ("folders", &["corpus/v5/dangling_parent", "corpus/v5/parent_cycle"]),
+    ] {
+        for format in ["human", "json", "markdown"] {
+            let levels = ["records", "migrated", "context"].map(|level| {
+                let output = run(&[&["diff", "--level", level, "--format", format], pair].concat());
+                format!("status {}\n{}", status(&output), out(&output).replace(folder.path().to_str().unwrap(), "…"))
+            });
+            insta::assert_snapshot!(format!("diff-{kind}-{format}"), levels.join("\n"));
+        }
+    }
+}
+
+/// The version-5 form with ids that no other run draws.
+fn migrated_by_another_run(path: &str) -> String {
+    let mut text = out(&run(&["migrate", path]));
+    let ids: Vec<String> = text.lines().skip(1).map(|line| line.split("\"id\":\"").nth(1).unwrap()[..8].to_owned()).collect();
+    for (at, id) in ids.iter().enumerate() {
+        text = text.replace(id, &format!("000000{at:02}"));
+    }
+    text
+}
+
 #[test]
 fn of_two_copies_it_says_which_is_the_beginning_of_the_other_and_where_they_part() {
     let first_lines = |a: &str, b: &str| differ(&[a, b]).lines().nth(2).unwrap().to_owned();
@@ -70,6 +103,34 @@ fn folders_are_compared_by_path() {
     assert!(text.contains("\n=== other.jsonl\n") && !text.contains("same.jsonl"), "{text}");
     assert!(text.ends_with("\n1 of 2 transcripts differ; 2 are on one side only\n"), "{text}");
     assert_eq!(status(&run(&["diff", &path("a"), OLD])), 16, "a folder and a file");
+}
+
+#[test]
+fn what_is_named_like_a_transcript_and_is_none_is_not_taken_for_absent() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    for side in ["a", "b"] {
+        std::fs::create_dir(path(side)).unwrap();
+    }
+    std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(OLD), path("a/x.jsonl")).unwrap();
+    std::os::unix::fs::symlink(path("a/x.jsonl"), path("b/x.jsonl")).unwrap();
+    let output = run(&["diff", path("a").to_str().unwrap(), path("b").to_str().unwrap()]);
+    assert_eq!(status(&output), 2, "{}", out(&output));
+    assert!(out(&output).contains("\n! x.jsonl: in b it is a symlink, which is not read here\n"), "{}", out(&output));
+    // Two folders without any transcript are not the same conversation.
+    std::fs::create_dir(path("empty")).unwrap();
+    let nothing = run(&["diff", path("empty").to_str().unwrap(), path("empty").to_str().unwrap()]);
+    assert_eq!(status(&nothing), 8);
+    assert!(err(&nothing).ends_with("empty: no transcript lies there\n"), "{}", err(&nothing));
+}
+
+#[test]
+fn what_differs_in_its_bytes_alone_is_said_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(OLD)).unwrap();
+    let spaced = folder.path().join("spaced.jsonl");
+    std::fs::write(&spaced, text.replace("\"id\":", "\"id\": ")).unwrap();
+    assert!(differ(&[OLD, spaced.to_str().unwrap()]).ends_with("\ntheir bytes differ, and nothing else that was compared\n"));
 }
 
 #[test]

@@ -261,7 +261,7 @@ fn what_a_name_or_a_text_holds_neither_ends_an_annotation_nor_steers_the_termina
     assert!(text.lines().count() > 1, "{text}");
     for line in text.lines() {
         let (_, properties, message) = annotation(line);
-        assert_eq!(properties["file"], "./50%25%2Ca%3Ab%3A%3Ac\\u{1b}[2J.jsonl", "{line}");
+        assert_eq!(properties["file"], "50%25%2Ca%3Ab%3A%3Ac\\u{1b}[2J.jsonl", "{line}");
         assert!(!line.chars().any(char::is_control), "{line:?}");
         assert!(message.match_indices('%').all(|(at, _)| matches!(&message[at..at + 3], "%25" | "%0A" | "%0D")), "{message}");
     }

@@ -20,7 +20,7 @@ pub struct MemberChange {
     pub pointer: String,
     /// What happened.
     pub kind: MemberKind,
-    /// What stands on the first side, as JSON text, shortened.
+    /// What stands on the first side, as JSON text, shortened; of long texts that begin alike, from shortly before they part.
     pub a: Option<String>,
     /// What stands on the second side.
     pub b: Option<String>,
@@ -141,8 +141,12 @@ impl Found {
             self.not_listed += 1;
             return;
         }
-        let lines = a.zip(b).and_then(|(a, b)| lines(a, b));
-        self.keep(MemberChange { pointer, kind, a: a.map(shown), b: b.map(shown), lines });
+        let both = a.zip(b);
+        let (a, b) = match both.map(|(a, b)| apart(&stringify::to_text(a), &stringify::to_text(b))) {
+            Some((a, b)) => (Some(a), Some(b)),
+            None => (a.map(shown), b.map(shown)),
+        };
+        self.keep(MemberChange { pointer, kind, a, b, lines: both.and_then(|(a, b)| lines(a, b)) });
     }
     /// Two values of one kind, compared by their JSON text.
     fn as_text(&mut self, pointer: String, a: &Value, b: &Value) {
@@ -155,6 +159,24 @@ impl Found {
     }
 }
 
+/// Bytes that are shown before the place where two long texts part.
+const BEFORE: usize = 40;
+
+/// Two texts that differ, each shortened so that the place where they part is in what is shown.
+fn apart(a: &str, b: &str) -> (String, String) {
+    let mut alike = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    if alike <= SHOWN / 2 {
+        return (shorten(a, SHOWN), shorten(b, SHOWN));
+    }
+    alike -= BEFORE;
+    // What both begin with has its letters at the same places.
+    while !a.is_char_boundary(alike) {
+        alike -= 1;
+    }
+    let rest = |text: &str| format!("({alike} bytes alike) …{}", shorten(text.get(alike..).unwrap_or_default(), SHOWN));
+    (rest(a), rest(b))
+}
+
 /// The unified diff of two texts of which one has several lines, when they are short enough to be compared line by line.
 fn lines(a: &Value, b: &Value) -> Option<String> {
     let (a, b) = (a.as_str()?, b.as_str()?);
@@ -164,5 +186,7 @@ fn lines(a: &Value, b: &Value) -> Option<String> {
         return None;
     }
     let diff = similar::TextDiff::from_lines(&a, &b).unified_diff().context_radius(1).missing_newline_hint(false).to_string();
-    Some(shorten(&diff, 10 * SHOWN))
+    // Long lines would leave no room for what stands in their place.
+    let fits = diff.len() <= 10 * SHOWN || diff.lines().all(|line| line.len() <= SHOWN);
+    fits.then(|| shorten(&diff, 10 * SHOWN))
 }

@@ -267,7 +267,13 @@ pub fn compare(a: Side<'_>, b: Side<'_>, levels: &[Level]) -> Vec<LevelDiff> {
 
 fn level_diff(level: Level, a: sides::Items, b: sides::Items) -> LevelDiff {
     let (said_a, said_b) = (a.has(), b.has());
-    let (a, b) = (a.into_items(), b.into_items());
+    let drawn = (matches!(a, sides::Items::Drawn(_)), matches!(b, sides::Items::Drawn(_)));
+    let (mut a, mut b) = (a.into_items(), b.into_items());
+    match drawn {
+        (true, _) => sides::adopt(&mut a, &b),
+        (false, true) => sides::adopt(&mut b, &a),
+        (false, false) => {}
+    }
     let mut changes = align::changes(&a, &b);
     let not_listed = changes.len().saturating_sub(MOST_CHANGES) as u64;
     changes.truncate(MOST_CHANGES);

@@ -88,6 +88,45 @@ fn a_version_1_file_and_its_version_5_form_are_the_same_conversation() {
     assert_eq!(said(&context), Vec::<String>::new(), "{:?}", context.changes);
 }
 
+/// Ids of version 1 are drawn anew by every migration: neither they nor what names them is a difference.
+#[test]
+fn entries_whose_ids_were_drawn_are_known_by_what_they_hold() {
+    let header = HEADER.replace("\"version\":5,", "");
+    let said_by = |text: &str| format!(r#"{{"type":"message","timestamp":"t","message":{{"role":"user","content":"{text}"}}}}"#);
+    let kept = r#"{"type":"compaction","timestamp":"t","summary":"s","firstKeptEntryIndex":2,"tokensBefore":1}"#;
+    let old = file(&[&header, &said_by("one"), &said_by("two"), kept]);
+    let more = file(&[&header, &said_by("one"), &said_by("X"), &said_by("two")]);
+    assert_eq!(
+        said(&diff(&file(&[&header, &said_by("one"), &said_by("two")]), &more, Level::Migrated)),
+        ["only in b message", "changed message /parentId value"]
+    );
+    assert_eq!(said(&diff(&more, &file(&[&header, &said_by("one"), &said_by("two")]), Level::Context)), ["only in a user"]);
+    // Its form of version 5, migrated by somebody else.
+    let mut new = String::from_utf8(version_5(&old, Release::V0_17).unwrap().unwrap()).unwrap();
+    for (at, id) in new.clone().lines().skip(1).map(|line| line.split("\"id\":\"").nth(1).unwrap()[..8].to_owned()).enumerate() {
+        new = new.replace(&id, &format!("other{at}"));
+    }
+    assert!(new.contains("\"firstKeptEntryId\":\"other1\""), "{new}");
+    for (a, b) in [(&old[..], new.as_bytes()), (new.as_bytes(), &old)] {
+        let migrated = diff(a, b, Level::Migrated);
+        assert!(migrated.is_same(), "{:?}", migrated.changes);
+        assert!(diff(a, b, Level::Context).is_same());
+    }
+}
+
+#[test]
+fn of_long_texts_that_begin_alike_the_place_where_they_part_is_shown() {
+    let of = |letter: &str, lines: &str| file(&[HEADER, &message("a", "null", &format!("{}{letter}{lines}", "ü".repeat(1_000)))]);
+    let member = |a: &[u8], b: &[u8]| diff(a, b, Level::Records).changes.pop().unwrap().members.pop().unwrap();
+    let long = member(&of("A", ""), &of("B", ""));
+    assert!(long.a.as_deref().is_some_and(|a| a.starts_with("(1961 bytes alike) …üü") && a.ends_with("üA\"")), "{long:?}");
+    assert!(long.b.as_deref().is_some_and(|b| b.ends_with("üB\"")), "{long:?}");
+    let paragraph = "y".repeat(5_000);
+    let longer = member(&of("A", &format!("{paragraph}\\nx")), &of("B", &format!("{paragraph}\\nx")));
+    assert!(longer.lines.is_none() && longer.b.is_some_and(|b| b.contains("üB")));
+    assert_eq!(member(&of("A", ""), &file(&[HEADER, &message("a", "null", "s")])).b.as_deref(), Some("\"s\""), "near miss");
+}
+
 #[test]
 fn two_ids_are_two_entries_whatever_they_hold() {
     let (a, b) = (file(&[HEADER, &message("a", "null", "x")]), file(&[HEADER, &message("b", "null", "x")]));
