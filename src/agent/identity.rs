@@ -379,6 +379,10 @@ mod tests {
         assert_eq!(of(r"C:\a", directory(), path(r"C:\a")), Err("identity_unavailable"));
         assert_eq!(of(r"C:\a", directory(), WindowsFinalPath::Failed), Err("identity_unavailable"));
         assert_eq!(of(r"C:\a", directory(), WindowsFinalPath::Path(None)), Err("identity_unavailable"));
+        // What a listing calls it when the header of a transcript names such a directory.
+        let listing = |text: &str, last| windows(text, directory, || last).map_err(NoIdentity::candidate_code).unwrap_err();
+        assert_eq!(listing(r"\\host\share", path(volume)), "cwd_network_unsupported");
+        assert_eq!(listing(r"C:\a", WindowsFinalPath::Failed), "cwd_identity_unavailable");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The owner-only policy (spec 02 §4.1 to §4.3): type, owner, mode, ACL, with gjc's tokens, in gjc's order.
 
-use crate::fsys::{Acl, Errno, Error, Fs, Kind, Meta, NO_ATTRIBUTE};
+use crate::fsys::{Acl, DaclEntry, Errno, Error, Fs, Kind, Meta, NO_ATTRIBUTE, NativeAcl};
 use std::path::Path;
 
 /// Which policy an object must meet.
@@ -43,6 +43,10 @@ pub enum Violation {
     Mode(u32),
     /// An ACL, or a query for one that failed.
     Acl(Acl, AclViolation),
+    /// An access control list of macOS or Windows.
+    List(ListViolation),
+    /// A query for such a list that failed.
+    ListUnavailable(Errno),
     /// The object behind the name changed between two looks.
     Identity,
     /// A `..` in the path.
@@ -76,6 +80,8 @@ impl Violation {
             Violation::Owner(_) => "owner_mismatch",
             Violation::Mode(_) => "mode_mismatch",
             Violation::Acl(_, acl) => acl.token(),
+            Violation::List(_) => "acl_verify_failed",
+            Violation::ListUnavailable(_) => "acl_unavailable",
             Violation::Identity => "identity_mismatch",
             Violation::Unavailable => "identity_unavailable",
             Violation::Io(_) => "io_error",
@@ -118,11 +124,18 @@ pub fn violations(meta: &Meta, need: Need, uid: u32) -> impl Iterator<Item = Vio
     [wrong_type, owner, mode].into_iter().flatten()
 }
 
-/// Step 5: the ACL rule (spec 02 §4.2), access first, then default for directories.
+/// Step 5: the ACL rule (spec 02 §4.2): the native list where the system keeps one, else the two attributes, access first, then
+/// default for directories.
 ///
 /// # Errors
 /// The first violation.
 pub fn judge_acl(fs: &dyn Fs, path: &Path, need: Need) -> Result<AclState, Violation> {
+    match fs.native_acl(path) {
+        Ok(None) => {}
+        Ok(Some(list)) => return judge_list(&list, need).map(|()| AclState::Absent).map_err(Violation::List),
+        Err(Error { errno: Errno::NOENT | Errno::OPNOTSUPP, .. }) => return Ok(AclState::Absent),
+        Err(error) => return Err(Violation::ListUnavailable(error.errno)),
+    }
     let mut state = AclState::Absent;
     let attributes: &[Acl] = match need {
         Need::Directory => &[Acl::Access, Acl::Default],
@@ -159,37 +172,17 @@ pub enum ListViolation {
     OldShape,
 }
 
-/// macOS: an extended ACL with at least one entry is refused; `ENOENT` and `ENOTSUP` mean that there is none.
-///
-/// # Errors
-/// The violation, or the errno of a query that failed otherwise (gjc's token `acl_unavailable`).
-pub fn judge_macos(entries: Result<usize, Errno>) -> Result<Result<(), ListViolation>, Errno> {
-    match entries {
-        Ok(0) | Err(Errno::NOENT | Errno::OPNOTSUPP) => Ok(Ok(())),
-        Ok(entries) => Ok(Err(ListViolation::Entries(entries))),
-        Err(errno) => Err(errno),
+fn judge_list(list: &NativeAcl, need: Need) -> Result<(), ListViolation> {
+    match list {
+        NativeAcl::Extended(0) => Ok(()),
+        NativeAcl::Extended(entries) => Err(ListViolation::Entries(*entries)),
+        NativeAcl::Dacl { protected, entries } => judge_windows(*protected, entries.as_deref(), need),
     }
-}
-
-/// One entry of a Windows DACL, as far as the rule looks at it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct WindowsEntry {
-    /// `ACCESS_ALLOWED_ACE`.
-    pub allows: bool,
-    /// Its SID is the current user's.
-    pub of_user: bool,
-    /// Access mask.
-    pub mask: u32,
-    /// Inheritance flags.
-    pub flags: u8,
 }
 
 /// Windows: the DACL is protected and is exactly one entry that allows the user everything, inherited by what is in a
 /// directory. A missing DACL (everybody may do everything) names foreign principals.
-///
-/// # Errors
-/// The violation.
-pub fn judge_windows(protected: bool, dacl: Option<&[WindowsEntry]>, need: Need) -> Result<(), ListViolation> {
+fn judge_windows(protected: bool, dacl: Option<&[DaclEntry]>, need: Need) -> Result<(), ListViolation> {
     const GENERIC_ALL: u32 = 0x1000_0000;
     const FILE_ALL_ACCESS: u32 = 0x001F_01FF;
     const OBJECT_AND_CONTAINER_INHERIT: u8 = 3;
@@ -319,27 +312,36 @@ mod tests {
 
     #[test]
     fn the_rule_of_macos() {
-        assert_eq!(judge_macos(Ok(0)), Ok(Ok(())));
-        assert_eq!(judge_macos(Err(Errno::NOENT)), Ok(Ok(())));
-        assert_eq!(judge_macos(Err(Errno::OPNOTSUPP)), Ok(Ok(())));
-        assert_eq!(judge_macos(Ok(1)), Ok(Err(ListViolation::Entries(1))));
-        assert_eq!(judge_macos(Err(Errno::IO)), Err(Errno::IO));
+        let fs = tree();
+        // Where a system has such lists nobody asks for the attributes of Linux.
+        fs.set_acl("/a/scope", Acl::Access, Ok(28));
+        let answer = |answer| {
+            fs.set_native_acl("/a/scope", answer);
+            token(&fs, "/a/scope", Need::Directory)
+        };
+        assert_eq!(answer(Ok(Some(NativeAcl::Extended(0)))), "absent");
+        assert_eq!(answer(Err(Errno::NOENT)), "absent");
+        assert_eq!(answer(Err(Errno::OPNOTSUPP)), "absent");
+        assert_eq!(answer(Ok(Some(NativeAcl::Extended(1)))), "acl_verify_failed");
+        assert_eq!(answer(Err(Errno::IO)), "acl_unavailable");
+        assert_eq!(answer(Err(Errno::ACCESS)), "acl_unavailable");
+        assert_eq!(answer(Ok(None)), "acl_present");
     }
 
     #[test]
     fn the_rule_of_windows() {
-        let own = WindowsEntry { allows: true, of_user: true, mask: 0x001F_01FF, flags: 3 };
-        let directory = |protected, entries: &[WindowsEntry]| judge_windows(protected, Some(entries), Need::Directory);
+        let own = DaclEntry { allows: true, of_user: true, mask: 0x001F_01FF, flags: 3 };
+        let directory = |protected, entries: &[DaclEntry]| judge_windows(protected, Some(entries), Need::Directory);
         assert_eq!(directory(true, &[own]), Ok(()));
-        assert_eq!(directory(true, &[WindowsEntry { mask: 0x1000_0000, ..own }]), Ok(()));
-        assert_eq!(judge_windows(true, Some(&[WindowsEntry { flags: 0, ..own }]), Need::File), Ok(()));
+        assert_eq!(directory(true, &[DaclEntry { mask: 0x1000_0000, ..own }]), Ok(()));
+        assert_eq!(judge_windows(true, Some(&[DaclEntry { flags: 0, ..own }]), Need::File), Ok(()));
         assert_eq!(judge_windows(true, Some(&[own]), Need::File), Err(ListViolation::OldShape));
         assert_eq!(directory(false, &[own]), Err(ListViolation::OldShape));
         assert_eq!(directory(true, &[own, own]), Err(ListViolation::OldShape));
         assert_eq!(directory(true, &[]), Err(ListViolation::OldShape));
-        assert_eq!(directory(true, &[WindowsEntry { mask: 1, ..own }]), Err(ListViolation::OldShape));
-        assert_eq!(directory(true, &[own, WindowsEntry { of_user: false, ..own }]), Err(ListViolation::ForeignPrincipal));
-        assert_eq!(directory(true, &[WindowsEntry { allows: false, ..own }]), Err(ListViolation::ForeignPrincipal));
+        assert_eq!(directory(true, &[DaclEntry { mask: 1, ..own }]), Err(ListViolation::OldShape));
+        assert_eq!(directory(true, &[own, DaclEntry { of_user: false, ..own }]), Err(ListViolation::ForeignPrincipal));
+        assert_eq!(directory(true, &[DaclEntry { allows: false, ..own }]), Err(ListViolation::ForeignPrincipal));
         assert_eq!(judge_windows(true, None, Need::File), Err(ListViolation::ForeignPrincipal));
     }
 

@@ -33,13 +33,9 @@ impl Row {
     }
 }
 
-/// Codes that no case can show, and why.
-pub const UNSHOWN: [(&str, &str); 1] =
-    [("acl_verify_failed", "only the native access lists of macOS and Windows give it; src/check/security has its trigger and near miss")];
-
-/// True for codes that a corpus should show: those of diagnostics, and verdict tokens that a case can have.
+/// True for codes that a corpus should show: those of diagnostics.
 pub fn is_wanted(code: &Code) -> bool {
-    code.role == Role::Diagnostic && !UNSHOWN.iter().any(|(name, _)| *name == code.name)
+    code.role == Role::Diagnostic
 }
 
 /// One row a diagnostic code, in the order of the registry, and behind them the verdict tokens that have a case.

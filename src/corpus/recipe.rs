@@ -7,7 +7,7 @@ use super::clean;
 use super::placeholder::{Scribe, scope_path};
 use crate::agent::identity::{Identity, Platform};
 use crate::fsys::host::{Liveness, Observation, Signal};
-use crate::fsys::{Acl, Call, Errno, Fs, Inject, Kind, Memory, Phase, errno_of};
+use crate::fsys::{Acl, Call, DaclEntry, Errno, Fs, Inject, Kind, Memory, NativeAcl, Phase, errno_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -191,6 +191,15 @@ pub enum Step {
         /// The answer: the bytes of the attribute, or an errno.
         answer: AclAnswer,
     },
+    /// Decides what a question about the access rules of macOS or Windows is answered. Where one is answered, nobody asks for the
+    /// ACLs of Linux.
+    NativeAcl {
+        /// Which object; everything that there is when it is left out.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        path: Option<String>,
+        /// The answer: the list, or an errno.
+        answer: NativeAnswer,
+    },
     /// Does steps many times; `{{i}}` counts from 1.
     Repeat {
         /// How often.
@@ -305,11 +314,65 @@ pub enum AclAnswer {
     Errno(String),
 }
 
+/// What a question about the access rules of macOS or Windows is answered.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NativeAnswer {
+    /// macOS: the extended ACL has so many entries.
+    Extended(u64),
+    /// Windows: the DACL.
+    Dacl(Dacl),
+    /// macOS: `EIO`, …
+    Errno(String),
+}
+
+/// A Windows DACL.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Dacl {
+    /// Nothing is inherited from above.
+    pub protected: bool,
+    /// Its entries; left out for an object without a list, to which everybody may do everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entries: Option<Vec<Ace>>,
+}
+
+/// An entry of a Windows DACL.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Ace {
+    /// It allows; otherwise it denies.
+    pub allows: bool,
+    /// It is about the user; otherwise about somebody else.
+    pub of_user: bool,
+    /// Access mask, in hexadecimal digits (`1f01ff` = everything).
+    pub mask: String,
+    /// Inheritance flags (3 = by files and directories below, 0 = by nothing).
+    pub flags: u8,
+}
+
+impl NativeAnswer {
+    fn answer(&self) -> Result<Result<Option<NativeAcl>, Errno>, Mistake> {
+        let entry = |ace: &Ace| {
+            let mask = u32::from_str_radix(&ace.mask, 16).map_err(|_| Mistake::Text(ace.mask.clone(), "mask (hexadecimal digits)"))?;
+            Ok(DaclEntry { allows: ace.allows, of_user: ace.of_user, mask, flags: ace.flags })
+        };
+        Ok(match self {
+            NativeAnswer::Extended(entries) => Ok(Some(NativeAcl::Extended(usize::try_from(*entries).unwrap_or(usize::MAX)))),
+            NativeAnswer::Dacl(dacl) => {
+                let entries = dacl.entries.as_ref().map(|all| all.iter().map(entry).collect::<Result<_, Mistake>>()).transpose()?;
+                Ok(Some(NativeAcl::Dacl { protected: dacl.protected, entries }))
+            }
+            NativeAnswer::Errno(name) => Err(errno(name)?),
+        })
+    }
+}
+
 /// Something that happens while the check runs: around every operation that it names.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Event {
-    /// The operation: `open`, `read`, `fstat`, `lstat`, `opendir`, `readdir`, `readlink`, `getxattr`, …; any when it is left out.
+    /// The operation: `open`, `read`, `fstat`, `lstat`, `opendir`, `readdir`, `readlink`, `getxattr`, `getacl`, …; any when it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub op: Option<String>,
     /// Its object; any when it is left out.
@@ -608,17 +671,19 @@ impl Maker<'_> {
                     AclAnswer::Bytes(bytes) => Ok(usize::try_from(*bytes).unwrap_or(usize::MAX)),
                     AclAnswer::Errno(name) => Err(errno(name)?),
                 };
-                let paths = match path {
-                    Some(path) => vec![there(fs, scribe.path(path)?)?],
-                    None => fs.snapshot().into_iter().map(|(path, _)| path).collect(),
-                };
-                for path in paths {
+                for path in meant(fs, &scribe, path.as_deref())? {
                     if *which != Some(WhichAcl::Default) {
                         fs.set_acl(&path, Acl::Access, answer);
                     }
                     if *which != Some(WhichAcl::Access) {
                         fs.set_acl(&path, Acl::Default, answer);
                     }
+                }
+            }
+            Step::NativeAcl { path, answer } => {
+                let answer = answer.answer()?;
+                for path in meant(fs, &scribe, path.as_deref())? {
+                    fs.set_native_acl(&path, answer.clone());
                 }
             }
             // `steps` takes these apart.
@@ -668,6 +733,14 @@ impl Maker<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// The object that is named, or all that there are.
+fn meant(fs: &Memory, scribe: &Scribe<'_>, path: Option<&str>) -> Result<Vec<PathBuf>, Mistake> {
+    match path {
+        Some(path) => Ok(vec![there(fs, scribe.path(path)?)?]),
+        None => Ok(fs.snapshot().into_iter().map(|(path, _)| path).collect()),
     }
 }
 

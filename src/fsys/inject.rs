@@ -3,7 +3,7 @@
 
 mod change;
 
-use super::{Acl, Change, Directory, Entries, Errno, Error, File, Fs, Meta, Result};
+use super::{Acl, Change, Directory, Entries, Errno, Error, File, Fs, Meta, NativeAcl, Result};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -111,6 +111,13 @@ impl Fs for Inject<'_> {
     }
     fn acl(&self, path: &Path, acl: Acl) -> Result<usize> {
         self.around("getxattr", path, || self.inner.acl(path, acl))
+    }
+    fn native_acl(&self, path: &Path) -> Result<Option<NativeAcl>> {
+        match self.inner.native_acl(path) {
+            // Nothing is asked where there are no such lists: nothing can happen around it.
+            Ok(None) => Ok(None),
+            answer => self.around("getacl", path, || answer),
+        }
     }
 }
 

@@ -11,7 +11,7 @@ pub use crash::Crash;
 
 use super::errno::NO_ATTRIBUTE;
 use super::plant::Plant;
-use super::{Acl, Directory, Entries, Entry, Errno, Error, File, Fs, Kind, Meta, Result};
+use super::{Acl, Directory, Entries, Entry, Errno, Error, File, Fs, Kind, Meta, NativeAcl, Result};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
@@ -37,6 +37,7 @@ struct Node {
     content: Content,
     meta: Meta,
     acl: [std::result::Result<usize, Errno>; 2],
+    native: std::result::Result<Option<NativeAcl>, Errno>,
 }
 
 struct Tree {
@@ -71,7 +72,7 @@ impl Tree {
         self.next_ino += 1;
         self.clock += 1;
         let meta = Meta { kind, dev: 1, ino, nlink: 1, mode, uid: 1000, gid: 1000, size, mtime_ns: self.clock, ctime_ns: self.clock };
-        self.nodes.insert(ino, Node { content, meta, acl: [Err(NO_ATTRIBUTE); 2] });
+        self.nodes.insert(ino, Node { content, meta, acl: [Err(NO_ATTRIBUTE); 2], native: Ok(None) });
         ino
     }
     fn node(&self, ino: u64) -> std::result::Result<&Node, Errno> {
@@ -357,6 +358,15 @@ impl Memory {
             node.acl[acl as usize] = answer;
         }
     }
+    /// Decides what a query for the access rules of another system is answered.
+    pub fn set_native_acl(&self, path: impl AsRef<Path>, answer: std::result::Result<Option<NativeAcl>, Errno>) {
+        let mut tree = self.tree();
+        if let Ok(ino) = tree.find(path.as_ref(), Links::KeepLast)
+            && let Some(node) = tree.nodes.get_mut(&ino)
+        {
+            node.native = answer;
+        }
+    }
     /// Makes everything of `plants` below `root`.
     pub fn plant(&self, root: impl AsRef<Path>, plants: &[Plant]) {
         for plant in plants {
@@ -447,6 +457,11 @@ impl Fs for Memory {
         let tree = self.tree();
         let answer = tree.find(path, Links::KeepLast).and_then(|ino| tree.node(ino)).and_then(|n| n.acl[acl as usize]);
         answer.map_err(|errno| Error { op: "getxattr", path: path.to_owned(), errno })
+    }
+    fn native_acl(&self, path: &Path) -> Result<Option<NativeAcl>> {
+        let tree = self.tree();
+        let node = tree.find(path, Links::KeepLast).and_then(|ino| tree.node(ino));
+        node.and_then(|node| node.native.clone()).map_err(|errno| Error { op: "getacl", path: path.to_owned(), errno })
     }
 }
 

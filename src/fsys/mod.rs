@@ -164,11 +164,39 @@ impl Acl {
     }
 }
 
+/// What a system other than Linux keeps of an object in place of the two attributes (spec 02 §4.2).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum NativeAcl {
+    /// macOS: so many entries of its extended ACL.
+    Extended(usize),
+    /// Windows: its discretionary list.
+    Dacl {
+        /// What stands above it passes nothing on to it.
+        protected: bool,
+        /// Its entries, in order; none when it has no such list, and everybody may do everything.
+        entries: Option<Vec<DaclEntry>>,
+    },
+}
+
+/// One entry of a Windows DACL, as far as gjc looks at it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct DaclEntry {
+    /// `ACCESS_ALLOWED_ACE`.
+    pub allows: bool,
+    /// Its SID is the current user's.
+    pub of_user: bool,
+    /// Access mask.
+    pub mask: u32,
+    /// Inheritance flags.
+    pub flags: u8,
+}
+
 /// A file-system operation that failed: which, where, with what errno.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{op} {}: {}", path.display(), errno_name(*errno))]
 pub struct Error {
-    /// The operation: `lstat`, `stat`, `realpath`, `readlink`, `open`, `opendir`, `readdir`, `read`, `fstat`, `getxattr`, `close`;
+    /// The operation: `lstat`, `stat`, `realpath`, `readlink`, `open`, `opendir`, `readdir`, `read`, `fstat`, `getxattr`, `getacl`,
+    /// `close`;
     /// of the writing side `create`, `append`, `reopen`, `mkdir`, `rename`, `link`, `unlink`, `rmdir`, `chmod`, `removexattr`,
     /// `write`, `truncate`, `fsync`.
     pub op: &'static str,
@@ -237,6 +265,12 @@ pub trait Fs: Send + Sync {
     /// Length of an ACL attribute, asked with a zero-length get, not following the last component.
     /// `ENODATA` = absent, `ENOTSUP` = the file system has none.
     fn acl(&self, path: &Path, acl: Acl) -> Result<usize>;
+    /// What stands in place of these attributes on a system that has none: `None` where POSIX ACLs are asked for, as on Linux.
+    /// The real file system answers this everywhere: the lists of macOS and Windows are read through no safe interface that this
+    /// crate knows. The one in memory answers what it was told.
+    fn native_acl(&self, _path: &Path) -> Result<Option<NativeAcl>> {
+        Ok(None)
+    }
 
     /// All names of a directory, sorted by bytes. For small directories; a walk streams [`Directory::entries`].
     fn list(&self, path: &Path) -> Result<Vec<Entry>> {

@@ -10,6 +10,8 @@
 //! * A replay that throws is told with its own token, one that finds no history (a record that cannot be read) as
 //!   `…_tombstone_history_invalid`; likewise a retained root that breaks a rule.
 //! * `…_tree_changed` is said of the protocol directory itself, `…_directory_changed` of a role.
+//! * Another object under the same name (`…_identity_mismatch` of a root, a scope, its binding, a role) is told before what
+//!   changed in it.
 //!
 //! The inspector is given what its caller saw a moment ago, so tokens that say that the input was stale are not predicted. Of a
 //! copy from elsewhere nothing is: its inodes and paths are those of another machine.
@@ -108,6 +110,7 @@ impl Stop {
 /// Inspects the scope `only`, or every v2 scope of the profile that has a protocol directory.
 pub fn inspect(world: &World<'_>, only: Option<&Path>) -> Inspection {
     let sessions = world.canonical_root(&world.sessions_root);
+    let roots = [world.canonical_root(&world.agent_dir), sessions.clone()].map(|root| Held::of(world, root));
     let first = discovered(world, &sessions);
     let inputs: Vec<PathBuf> = match only {
         Some(scope) => vec![scope.to_owned()],
@@ -126,22 +129,42 @@ pub fn inspect(world: &World<'_>, only: Option<&Path>) -> Inspection {
         answers.push((scope, answer));
     }
     let listed = answers.iter().map(|(scope, answer)| OfScope { scope: name_of(scope), answer: Stop::answer(copy(answer)) }).collect();
-    Inspection { answer: Stop::answer(together(world, &sessions, first, answers)), scopes: listed }
+    Inspection { answer: Stop::answer(together(world, &roots, first, answers)), scopes: listed }
 }
 
 /// The answer for all of them: the first that refuses.
 fn together(
     world: &World<'_>,
-    sessions: &Path,
+    roots: &[Held; 2],
     first: Result<Vec<Known>, Stop>,
     answers: Vec<(PathBuf, Result<(), Stop>)>,
 ) -> Result<(), Stop> {
+    let [_, Held { path: sessions, .. }] = roots;
     let found = first?;
     if answers.len() as u64 > MAX_INSPECTED {
         return Err(Stop::at("managed_gc_protocol_scope_limit_exceeded", sessions));
     }
     answers.into_iter().try_for_each(|(_, answer)| answer)?;
+    roots.iter().try_for_each(|root| root.same(world, "managed_gc_protocol_root_identity_mismatch"))?;
     if discovered(world, sessions)? == found { Ok(()) } else { Err(Stop::at("managed_gc_protocol_journal_changed", sessions)) }
+}
+
+/// A directory, and which object it was at the beginning.
+struct Held {
+    path: PathBuf,
+    object: Option<(u64, u64)>,
+}
+
+impl Held {
+    fn of(world: &World<'_>, path: PathBuf) -> Held {
+        let object = world.fs.lstat(&path).ok().map(|meta| meta.object());
+        Held { path, object }
+    }
+    /// The same object stands there still. One that is gone or cannot be asked for is the affair of whoever looks into it.
+    fn same(&self, world: &World<'_>, token: &'static str) -> Result<(), Stop> {
+        let now = Held::of(world, self.path.clone()).object;
+        if now.is_some() && now != self.object { Err(Stop::at(token, &self.path)) } else { Ok(()) }
+    }
 }
 
 /// What is remembered of a journal that discovery found, to be compared with what it finds at the end.
@@ -225,7 +248,8 @@ impl From<&'static str> for Fault {
 
 impl Inspected<'_, '_> {
     fn judge(mut self, files: &mut u64) -> Result<(), Stop> {
-        let binding = capture(self.world.fs, &self.directory.join(BINDING), Bound::Ceiling(RECORD_CEILING)).ok();
+        let scope = Held::of(self.world, self.directory.to_owned());
+        let binding = self.binding();
         let internal = self.directory.join(INTERNAL);
         let protocol = self.open(&internal)?;
         if !protocol.objects.iter().map(Object::bytes).eq(PROTOCOL.map(str::as_bytes)) {
@@ -237,15 +261,28 @@ impl Inspected<'_, '_> {
             self.role(role, &listing, files)?;
             roles.push(listing);
         }
+        scope.same(self.world, "managed_gc_protocol_scope_identity_mismatch")?;
+        for role in &roles {
+            let held = Held { path: role.path.clone(), object: Some(role.meta.object()) };
+            held.same(self.world, "managed_gc_protocol_directory_identity_mismatch")?;
+        }
         self.unchanged(&protocol).map_err(|stop| match stop {
             Stop::Refused { message, path } if message == token::DIRECTORY_CHANGED => Stop::at("managed_gc_protocol_tree_changed", path),
             stop => stop,
         })?;
         roles.iter().try_for_each(|role| self.unchanged(role))?;
-        if capture(self.world.fs, &self.directory.join(BINDING), Bound::Ceiling(RECORD_CEILING)).ok() != binding {
-            return Err(Stop::at("managed_gc_protocol_binding_changed", self.directory.join(BINDING)));
+        let now = self.binding();
+        if now == binding {
+            return Ok(());
         }
-        Ok(())
+        let object = |binding: &Option<Captured>| binding.as_ref().map(|binding| binding.meta.object());
+        let is_another = now.is_some() && binding.is_some() && object(&now) != object(&binding);
+        let token = if is_another { "managed_gc_protocol_binding_identity_mismatch" } else { "managed_gc_protocol_binding_changed" };
+        Err(Stop::at(token, self.directory.join(BINDING)))
+    }
+
+    fn binding(&self) -> Option<Captured> {
+        capture(self.world.fs, &self.directory.join(BINDING), Bound::Ceiling(RECORD_CEILING)).ok()
     }
 
     /// A directory of the protocol, which is real and owner-only.
@@ -514,7 +551,7 @@ mod tests {
         let world = World::of_agent(&fs, &Nowhere, Release::default(), 1000, "/a");
         let of = |scopes: u64| {
             let answers = (0..scopes).map(|_| (PathBuf::from("/a/sessions/v2-x"), Ok(()))).collect();
-            Stop::answer(together(&world, Path::new("/a/sessions"), Ok(Vec::new()), answers))
+            Stop::answer(together(&world, &["/a", "/a/sessions"].map(|root| Held::of(&world, root.into())), Ok(Vec::new()), answers))
         };
         assert_eq!(of(MAX_INSPECTED), Answer::Accepts);
         assert_eq!(of(MAX_INSPECTED + 1).message(), Some("managed_gc_protocol_scope_limit_exceeded"));

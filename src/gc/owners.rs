@@ -318,4 +318,18 @@ mod tests {
         fs.file(format!("{}/a/.x.0f8fad5b-d9cb-469f-a165-70867728950e.staging", root()), b"");
         assert_eq!(owners(&fs).evidence(&locator, "s".into()), Err(Fault::Rule(Refusal::WriterNotQuiescent)));
     }
+
+    /// The owner itself stays what it was; the directory that holds it does not.
+    #[test]
+    fn a_directory_of_owners_that_is_replaced_during_a_capture_is_noticed() {
+        let (fs, locator) = tree();
+        let inject = Inject::new(&fs, |call| {
+            if call.op == "open" && call.path.ends_with("0.bash.log") && call.phase == Phase::After {
+                fs.renumber(OWNERS, 900_000);
+            }
+            None
+        });
+        let Err(Fault::Rule(refusal)) = owners(&inject).evidence(&locator, "s".into()) else { panic!("it was not noticed") };
+        assert_eq!(refusal.token(), "task_artifact_owner_parent_changed_during_capture");
+    }
 }

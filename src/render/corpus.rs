@@ -4,7 +4,7 @@ use super::markdown::code;
 use super::words;
 use crate::corpus::bless::Change;
 use crate::corpus::by_release::{self, Differing};
-use crate::corpus::coverage::{Row, UNSHOWN};
+use crate::corpus::coverage::Row;
 use crate::corpus::manifest;
 use crate::corpus::run::{Failure, Outcome};
 use crate::finding::Release;
@@ -223,9 +223,6 @@ pub fn coverage(rows: &[Row]) -> String {
         };
         let near_miss = if row.cases.is_empty() || row.near_misses > 0 { "" } else { ", no near miss" };
         let _ = writeln!(text, "{mark} {:48} {cases}{near_miss}", row.code);
-    }
-    for (code, why) in UNSHOWN {
-        let _ = writeln!(text, "not shown: {code}: {why}");
     }
     let covered = rows.iter().filter(|row| row.is_covered()).count();
     let _ = writeln!(text, "{covered} of {} codes have a trigger and a near miss.", rows.len());

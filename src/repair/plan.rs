@@ -551,7 +551,12 @@ pub(super) fn mode_changes(world: &World<'_>, scope: &Scope) -> Result<Vec<ModeC
         match security::verify(world.fs, &path, Need::Directory, world.uid) {
             Ok(_) | Err(Violation::NotFound) => {}
             Err(Violation::Mode(mode)) => {
-                let acl = security::judge_acl(world.fs, &path, Need::Directory).is_err();
+                let acl = match security::judge_acl(world.fs, &path, Need::Directory) {
+                    Ok(_) => false,
+                    // No repair removes the list of another system: nothing of the directory is changed then.
+                    Err(list @ (Violation::List(_) | Violation::ListUnavailable(_))) => return Err(refuse(list)),
+                    Err(_) => true,
+                };
                 changes.push(ModeChange { path: text(&path), from: format!("{mode:04o}"), to: "0700".to_owned(), acl });
             }
             Err(Violation::Acl(_, security::AclViolation::Present(_) | security::AclViolation::Malformed)) => {

@@ -6,7 +6,7 @@ use super::scenes::{LEGACY, NOW, SCENES, drifted, resolved, run, run_wishing, sc
 use gjc_fsck::agent::candidates::{Candidate, Provenance, State};
 use gjc_fsck::agent::predict::{self, Policy};
 use gjc_fsck::corpus::clean;
-use gjc_fsck::fsys::{Acl, Errno, Fs, Inject, Memory, Phase};
+use gjc_fsck::fsys::{Acl, Errno, Fs, Inject, Memory, NativeAcl, Phase};
 use gjc_fsck::repair::apply::{Applied, Made, apply};
 use gjc_fsck::repair::plan::{Leftover, Plan, ScopePlan, Wanted, Wish, plan};
 use std::path::{Path, PathBuf};
@@ -127,6 +127,19 @@ fn directories_that_others_may_enter_are_named_and_secured_only_when_asked_for()
     assert!(listing.owned.iter().all(|listed| listed.state == State::MigratedV2));
     // The legacy directory is not on the way.
     assert_eq!(fs.lstat(Path::new(LEGACY)).unwrap(), drifted().lstat(Path::new(LEGACY)).unwrap());
+}
+
+/// The lists of macOS and Windows are no attribute that a repair could remove: it says so before it changes anything.
+#[test]
+fn the_access_list_of_another_system_is_refused_before_anything_is_changed() {
+    let fs = drifted();
+    fs.set_native_acl(scope(), Ok(Some(NativeAcl::Extended(1))));
+    let before = fs.fingerprint();
+    let (_, applied) = secured(&fs);
+    let refusal = applied.refusals().next().unwrap();
+    assert_eq!((refusal.code.as_str(), applied.copied()), ("binding_invalid", 0));
+    assert!(refusal.detail.contains("acl_verify_failed"), "{}", refusal.detail);
+    assert!(fs.fingerprint() == before, "nothing is changed");
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub use prepare::{ReceiptStanding, judge_receipt, prepare, reconcile};
 pub use resume::{Cleanup, PendingTarget, cleanup_history, is_within_sessions, lock_blocks, pending_targets};
 
 use super::binding;
-use super::security::{self, Need};
+use super::security::{self, Need, Violation};
 use super::world::{Scope, World};
 use crate::fsys::{Errno, Kind};
 use std::path::{Path, PathBuf};
@@ -102,6 +102,15 @@ impl From<ListError> for Refused {
 /// # Errors
 /// gjc's refusal.
 pub fn resolve(world: &World<'_>, cwd: &Path) -> Result<Scope, Refused> {
+    resolved(world, cwd, |_| false)
+}
+
+/// The same for writing: an access control list of macOS or Windows is tolerated, because preparing puts it right (spec 02 §4.4).
+pub(super) fn resolve_for_write(world: &World<'_>, cwd: &Path) -> Result<Scope, Refused> {
+    resolved(world, cwd, |violation| matches!(violation, Violation::List(_)))
+}
+
+fn resolved(world: &World<'_>, cwd: &Path, is_tolerated: impl FnOnce(&Violation) -> bool) -> Result<Scope, Refused> {
     let refuse = |code, classification, detail: String, path: &Path| {
         Err(Refused::new(code, detail).at(path).classified(Stage::Resolve, classification))
     };
@@ -135,7 +144,9 @@ pub fn resolve(world: &World<'_>, cwd: &Path) -> Result<Scope, Refused> {
         Err(error) if matches!(error.errno, Errno::NOENT | Errno::NOTDIR) => return Ok(scope),
         Err(error) => return refuse("binding_invalid", None, error.to_string(), &scope.directory),
     }
-    if let Err(violation) = security::verify(world.fs, &scope.directory, Need::Directory, world.uid) {
+    if let Err(violation) = security::verify(world.fs, &scope.directory, Need::Directory, world.uid)
+        && !is_tolerated(&violation)
+    {
         let what = format!("the scope directory is not owner-only: {}", violation.token());
         return refuse("binding_invalid", Some(violation.token()), what, &scope.directory);
     }

@@ -2,7 +2,7 @@
 //! (spec 02 §4.4 to §4.7, §8.4; 02a.4 to 02a.8, 02a.14).
 
 use super::resume;
-use super::{Refused, Stage, resolve};
+use super::{Refused, Stage, resolve_for_write};
 use crate::agent::budget::{Budget, MAX_ENTRIES, MAX_HISTORY_BYTES, MAX_RECEIPT_BYTES};
 use crate::agent::candidates::{RECORD_CEILING, parse};
 use crate::agent::layout;
@@ -22,7 +22,7 @@ use std::path::Path;
 /// # Errors
 /// gjc's refusal, with `diagnostic` when the prepare itself refuses.
 pub fn prepare(world: &World<'_>, cwd: &Path) -> Result<Scope, Refused> {
-    let scope = resolve(world, cwd)?;
+    let scope = resolve_for_write(world, cwd)?;
     let stop = |diagnostic, code, path: &Path, detail: String| {
         let mut refused = Refused::new(code, detail).at(path).classified(Stage::Prepare, Some(code));
         refused.diagnostic = Some(diagnostic);
@@ -51,7 +51,7 @@ pub fn prepare(world: &World<'_>, cwd: &Path) -> Result<Scope, Refused> {
 /// # Errors
 /// gjc's refusal, without `diagnostic`.
 pub fn reconcile(world: &World<'_>, cwd: &Path) -> Result<Scope, Refused> {
-    let scope = resolve(world, cwd)?;
+    let scope = resolve_for_write(world, cwd)?;
     asynchronous(world, &scope, None)?;
     Ok(scope)
 }

@@ -6,6 +6,7 @@
 pub mod codes;
 
 use super::run::Site;
+use super::verdict::codes::ACL_UNAVAILABLE;
 use crate::agent::layout::{self, BINDING, INTERNAL, PROTOCOL, RECOVERY};
 use crate::agent::residue;
 use crate::agent::security::{AclState, AclViolation, ListViolation, Need, Violation, judge_acl, violations};
@@ -38,6 +39,11 @@ pub fn storage_directory(site: &Site<'_>, path: &Path, meta: &Meta, name_unsuppo
         Ok(_) => {}
         Err(Violation::Acl(attribute, AclViolation::Present(_))) => {
             let message = format!("The directory carries `{}`.", attribute.attribute());
+            sink.push(Finding::new(&codes::AGENT_DIR_MODE_DRIFT, site.place(path), message));
+        }
+        // What a start puts right everywhere: only where it refuses is it an error.
+        Err(Violation::List(_)) => {
+            let message = "The directory carries an access control list that gjc does not want.".to_owned();
             sink.push(Finding::new(&codes::AGENT_DIR_MODE_DRIFT, site.place(path), message));
         }
         Err(violation) => acl(site, path, violation, sink),
@@ -259,7 +265,15 @@ fn unsupported(site: &Site<'_>, path: &Path, sink: &mut dyn Sink) {
 }
 
 fn acl(site: &Site<'_>, path: &Path, violation: Violation, sink: &mut dyn Sink) {
-    let Violation::Acl(attribute, wrong) = violation else { return };
+    let (attribute, wrong) = match violation {
+        Violation::Acl(attribute, wrong) => (attribute, wrong),
+        Violation::List(wrong) => return access_list(site, path, wrong, sink),
+        Violation::ListUnavailable(errno) => {
+            let message = format!("The access control list cannot be read ({}).", crate::fsys::errno_name(errno));
+            return sink.push(Finding::new(&ACL_UNAVAILABLE, site.place(path), message));
+        }
+        _ => return,
+    };
     let (code, what): (&'static Code, String) = match wrong {
         AclViolation::Present(length) => (&codes::ACL_PRESENT, format!("is there ({length} bytes)")),
         AclViolation::Malformed => (&codes::ACL_MALFORMED, "is there and empty".into()),
@@ -279,10 +293,11 @@ fn acl(site: &Site<'_>, path: &Path, violation: Violation, sink: &mut dyn Sink) 
     sink.push(Finding::new(code, site.place(path), format!("The {which} ACL `{}` {what}.", attribute.attribute())));
 }
 
-/// An access control list of macOS or Windows that gjc's native check refuses; the caller asked the system for it.
-pub fn access_list(site: &Site<'_>, path: &Path, wrong: ListViolation, sink: &mut dyn Sink) {
+/// An access control list of macOS or Windows that gjc's native check refuses.
+fn access_list(site: &Site<'_>, path: &Path, wrong: ListViolation, sink: &mut dyn Sink) {
     let message = match wrong {
-        ListViolation::Entries(count) => format!("The object carries an extended ACL ({count} entries)."),
+        ListViolation::Entries(1) => "The object carries an extended ACL of one entry.".to_owned(),
+        ListViolation::Entries(count) => format!("The object carries an extended ACL of {count} entries."),
         ListViolation::ForeignPrincipal => "The DACL names somebody else than the user.".to_owned(),
         ListViolation::OldShape => {
             "The DACL names the user only, but in another shape than gjc writes; the next write repairs it.".to_owned()
@@ -328,31 +343,4 @@ pub fn hard_links(site: &Site<'_>, listing: &Listing, siblings: &Siblings<'_>, o
         finding = finding.related(note, Place { path: site.name(&listing.path_of(sibling)), ..Place::default() });
     }
     sink.push(finding);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::agent::security::{WindowsEntry, judge_macos, judge_windows};
-    use crate::check::run::Site;
-    use crate::finding::Collected;
-    use crate::fsys::Memory;
-
-    #[test]
-    fn acl_verify_failed_comes_from_the_native_rules_of_macos_and_windows() {
-        let fs = Memory::new();
-        let site = Site::for_tests(&fs);
-        let codes = |wrong: Result<(), ListViolation>| {
-            let mut found = Collected::default();
-            if let Err(wrong) = wrong {
-                access_list(&site, Path::new("/copy/agent"), wrong, &mut found);
-            }
-            found.findings.iter().map(|f| f.code.name).collect::<Vec<_>>()
-        };
-        assert_eq!(codes(judge_macos(Ok(2)).unwrap()), ["acl_verify_failed"]);
-        assert!(codes(judge_macos(Ok(0)).unwrap()).is_empty());
-        let own = WindowsEntry { allows: true, of_user: true, mask: 0x001F_01FF, flags: 0 };
-        assert_eq!(codes(judge_windows(false, Some(&[own]), Need::File)), ["acl_verify_failed"]);
-        assert!(codes(judge_windows(true, Some(&[own]), Need::File)).is_empty());
-    }
 }

@@ -168,7 +168,7 @@ impl Tree {
             {
                 meta.mode = durable.mode;
             }
-            left.nodes.insert(*ino, Node { content, meta, acl: node.acl });
+            left.nodes.insert(*ino, Node { content, meta, acl: node.acl, native: node.native.clone() });
         }
         left.settle();
         left
@@ -249,6 +249,7 @@ impl Memory {
             if kind == Kind::Directory || nlink > 0 {
                 (ino, kind, dev, nlink, mode, (uid, gid, size), (mtime_ns, ctime_ns)).hash(&mut hash);
                 node.acl.map(|acl| acl.map_err(Errno::raw_os_error)).hash(&mut hash);
+                node.native.as_ref().map_err(|errno| errno.raw_os_error()).hash(&mut hash);
             }
         }
         hash.finish()
@@ -256,7 +257,8 @@ impl Memory {
     /// A tree of its own with the same objects and the same durable state.
     pub fn fork(&self) -> Memory {
         let tree = self.tree();
-        let nodes = tree.nodes.iter().map(|(ino, node)| (*ino, Node { content: node.content.clone(), meta: node.meta, acl: node.acl }));
+        let copy = |node: &Node| Node { content: node.content.clone(), meta: node.meta, acl: node.acl, native: node.native.clone() };
+        let nodes = tree.nodes.iter().map(|(ino, node)| (*ino, copy(node)));
         let forked = Tree { nodes: nodes.collect(), durable: tree.durable.clone(), next_ino: tree.next_ino, clock: tree.clock };
         Memory { tree: Arc::new(Mutex::new(forked)) }
     }

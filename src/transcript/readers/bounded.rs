@@ -679,7 +679,7 @@ mod tests {
         assert_eq!(of(3).0, bytes(3));
         let most = (budget::TAIL_INDEX + 32) / 454 - 1;
         assert_eq!(of(most as usize), (bytes(most), Ok(())));
-        assert_eq!(of(most as usize + 1).1, Err(Refusal::BuildFailed));
+        assert_eq!(of(most as usize + 1).1.map_err(Refusal::token), Err("bounded_scan_build_failed"));
     }
 
     #[test]

@@ -114,6 +114,31 @@ fn a_file_that_was_listed_and_is_gone_is_missing() {
     assert_eq!(message(&gone), "managed_gc_protocol_file_missing [locks/HEX.lock]");
 }
 
+/// Another object under the same name, put there while a lock is read: told before whatever changed with it.
+#[test]
+fn what_is_replaced_while_it_is_inspected_has_a_token_of_its_own() {
+    let replaced = |which: fn(&Tree) -> PathBuf| {
+        let tree = Tree::new();
+        let lock = at(&tree, &format!("locks/{OP}.lock"));
+        let now =
+            serde_json::json!({"attemptId": "a", "processStartId": "p", "pid": 1, "createdAt": 1, "heartbeatAt": 1, "leaseExpiresAt": 1});
+        tree.fs.file(&lock, now.to_string().as_bytes());
+        let inject = Inject::new(&tree.fs, |call| {
+            if call.op == "open" && call.path == Path::new(&lock) && call.phase == Phase::After {
+                tree.fs.renumber(which(&tree), 900_000);
+            }
+            None
+        });
+        message(&inject)
+    };
+    assert_eq!(replaced(|_| "/nowhere".into()), ACCEPTS);
+    assert_eq!(replaced(|_| "/a".into()), "managed_gc_protocol_root_identity_mismatch");
+    assert_eq!(replaced(|_| "/a/sessions".into()), "managed_gc_protocol_root_identity_mismatch");
+    assert_eq!(replaced(|tree| tree.scope.clone().into()), "managed_gc_protocol_scope_identity_mismatch");
+    assert_eq!(replaced(|tree| at(tree, "locks").into()), "managed_gc_protocol_directory_identity_mismatch");
+    assert_eq!(replaced(|tree| tree.at(BINDING).into()), "managed_gc_protocol_binding_identity_mismatch");
+}
+
 #[test]
 fn names_and_files_of_any_role() {
     let with = |name: &str, bytes: &[u8]| after(|tree| tree.fs.file(at(tree, name), bytes));
