@@ -11,7 +11,7 @@ mod skipped;
 use gjc_fsck::check;
 use gjc_fsck::corpus::case::{Case, Input};
 use gjc_fsck::corpus::expected::Expectations;
-use gjc_fsck::corpus::folder::{self, Folder};
+use gjc_fsck::corpus::folder::{self, Folder, Only};
 use gjc_fsck::corpus::observe::{self, Memo};
 use gjc_fsck::corpus::run::{Failure, Observations, compare, is_canary, observations};
 use gjc_fsck::corpus::{coverage, lint, run, side_by_side};
@@ -298,7 +298,7 @@ mod anybodys {
     }
 
     fn messages(root: &Path, list: &str) -> (Vec<String>, Vec<String>) {
-        let outcome = run::run(root, &Expectations::parse(list).unwrap()).unwrap();
+        let outcome = run::run(root, &Only::default(), &Expectations::parse(list).unwrap()).unwrap();
         (outcome.failures.into_iter().map(|failure| failure.message).collect(), outcome.stale)
     }
 
@@ -325,12 +325,12 @@ mod anybodys {
     #[test]
     fn what_bless_proposes_makes_the_corpus_pass_and_lint() {
         let root = corpus("invalid", r#"{"code":"utf8_bom","line":1}"#);
-        let changes = bless::proposals(root.path(), "").unwrap();
+        let changes = bless::proposals(root.path(), &Only::default()).unwrap();
         let paths: Vec<&str> = changes.iter().map(|change| change.path.as_str()).collect();
         assert_eq!(paths, ["x/case.json", "MANIFEST.sha256"]);
         bless::write(root.path(), &changes).unwrap();
         assert_eq!(messages(root.path(), ""), (vec![], vec![]));
-        assert_eq!(bless::proposals(root.path(), "").unwrap(), []);
+        assert_eq!(bless::proposals(root.path(), &Only::default()).unwrap(), []);
         std::fs::write(root.path().join(".gitattributes"), "* -text\n").unwrap();
         assert_eq!(lint::lint(root.path()).unwrap(), []);
     }
@@ -344,13 +344,13 @@ mod anybodys {
         let link =
             |message: &&String| message.starts_with("MANIFEST.sha256: it cannot be compared: ") && message.ends_with("no regular file");
         assert!(told.iter().any(|message| message == "x/link: no case uses it") && told.iter().any(|m| link(&m)), "{told:?}");
-        let own = run::run(&root.path().join("x"), &Expectations::default()).unwrap();
+        let own = run::run(&root.path().join("x"), &Only::default(), &Expectations::default()).unwrap();
         assert!(gjc_fsck::render::corpus::run(&own).starts_with("FAIL .\n"), "a folder that is a case itself has a name");
         let (status, _) = command(root.path(), &["corpus", "run", "x/case.json"]);
         assert_eq!(status, 16, "a file is no corpus");
         std::fs::create_dir(root.path().join(std::ffi::OsStr::from_bytes(b"\xff"))).unwrap();
         std::fs::write(root.path().join(std::ffi::OsStr::from_bytes(b"\xff/case.json")), "{}").unwrap();
-        let error = run::run(root.path(), &Expectations::default()).unwrap_err().to_string();
+        let error = run::run(root.path(), &Only::default(), &Expectations::default()).unwrap_err().to_string();
         assert!(error.ends_with("the names of a corpus are UTF-8, and this one is not"), "{error}");
     }
 
@@ -360,12 +360,77 @@ mod anybodys {
         std::fs::create_dir(root.path().join("y")).unwrap();
         std::fs::copy(root.path().join("x/a.jsonl"), root.path().join("y/a.jsonl")).unwrap();
         std::fs::write(root.path().join("y/case.json"), "{").unwrap();
-        let paths =
-            |only: &str| bless::proposals(root.path(), only).map(|all| all.into_iter().map(|change| change.path).collect::<Vec<_>>());
+        let paths = |only: &str| {
+            bless::proposals(root.path(), &Only::new(only)).map(|all| all.into_iter().map(|change| change.path).collect::<Vec<_>>())
+        };
         assert_eq!(paths("x").unwrap(), ["x/case.json", "MANIFEST.sha256"], "what is wrong elsewhere does not hinder");
         assert!(paths("").is_err() && paths("y").is_err());
         let nowhere = paths("z").unwrap_err().to_string();
         assert!(nowhere.contains("z: no case stands here"), "{nowhere}");
+    }
+
+    #[test]
+    fn a_run_can_be_asked_about_some_cases() {
+        let root = corpus("invalid", r#"{"code":"utf8_bom","line":1}"#);
+        for name in ["xy", "z"] {
+            std::fs::create_dir(root.path().join(name)).unwrap();
+            std::fs::write(root.path().join(name).join("case.json"), "{").unwrap();
+        }
+        std::fs::write(root.path().join("known"), "x\ttrigger\t*\nxy\t\tno longer\nz\t\tno longer\n").unwrap();
+        let run = |only: &str| command(root.path(), &["corpus", "run", ".", "--only", only, "--expected-failures", "known"]);
+        let (status, text) = run("?");
+        assert_eq!(status, 4);
+        assert!(text.starts_with("FAIL z\n") && text.contains("STALE line 3: z ()") && !text.contains("xy"), "{text}");
+        std::fs::remove_file(root.path().join("z/case.json")).unwrap();
+        assert!(run("?").1.starts_with("STALE line 3: z (): it passes"), "a case that is gone");
+        std::fs::write(root.path().join("known"), "x\ttrigger\t*\nxy\t\tno longer\n").unwrap();
+        assert_eq!(run("?"), (0, "gjc-fsck: 1 case, 1 answer compared: 0 cases fail, 1 as expected.\n".to_owned()));
+        assert!(run("x").1.contains("STALE line 2: xy ()"), "it begins so");
+        assert_eq!(run("w").0, 8, "a slip of the pen is no run in which nothing fails");
+    }
+
+    /// What is not blessed yet lacks its answers, and is told nothing else.
+    #[test]
+    fn the_linter_says_of_a_new_case_that_it_has_no_answer() {
+        let root = corpus("invalid", "");
+        let path = root.path().join("x/case.json");
+        let text = std::fs::read_to_string(&path).unwrap().replace(r#"[{"releases":["0.17"],"findings":[]}]"#, "[]");
+        std::fs::write(&path, text).unwrap();
+        let told: Vec<String> =
+            lint::lint(root.path()).unwrap().into_iter().filter(|c| c.path == "x/case.json").map(|c| c.message).collect();
+        assert_eq!(told, ["it is not spelled as `corpus bless` spells it", "the trigger has no answer; `corpus bless` proposes one"]);
+    }
+
+    /// Each form for a CI says of a failure which case it is, and of a list and of canaries what is wrong with them.
+    #[test]
+    fn the_forms_for_a_ci_say_what_is_wrong() {
+        let root = corpus("invalid", r#"{"code":"utf8_bom","line":1}"#);
+        std::fs::create_dir_all(root.path().join("canaries")).unwrap();
+        let passes = std::fs::read_to_string(root.path().join("x/case.json")).unwrap().replace(r#"{"code":"utf8_bom","line":1}"#, "");
+        std::fs::create_dir(root.path().join("canaries/y")).unwrap();
+        std::fs::write(root.path().join("canaries/y/case.json"), passes).unwrap();
+        std::fs::copy(root.path().join("x/a.jsonl"), root.path().join("canaries/y/a.jsonl")).unwrap();
+        assert_eq!(command(root.path(), &["corpus", "bless", "canaries", "--yes"]).0, 0, "it passes now, and should not");
+        std::fs::remove_file(root.path().join("canaries/MANIFEST.sha256")).unwrap();
+        std::fs::write(root.path().join("known"), "w\ttrigger\tz\nx\ttrigger\tfile*\n").unwrap();
+        let run = |format: &str| command(root.path(), &["corpus", "run", ".", "--expected-failures", "known", "--format", format]);
+        let (status, github) = run("github");
+        assert_eq!(status, 4);
+        assert_eq!(
+            github,
+            "::error file=x/case.json,line=1,col=1,title=corpus::trigger under 0.17: missing utf8_bom at line 1\n\
+             ::error title=stale::line 1: w (trigger): it passes\n\
+             ::error title=not rejected::canaries/y: it passes\n"
+        );
+        let lines: Vec<serde_json::Value> = run("jsonl").1.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let kinds: Vec<&str> = lines.iter().map(|line| line["kind"].as_str().unwrap()).collect();
+        assert_eq!(kinds, ["failure", "expected", "stale", "not rejected", "run"]);
+        assert_eq!(lines[0]["failure"]["case"], "x");
+        assert_eq!((&lines[4]["cases"], &lines[4]["passes"]), (&2.into(), &false.into()));
+        let (_, junit) = run("junit");
+        assert!(junit.contains("missing utf8_bom at line 1") && junit.contains("not rejected") && junit.contains("stale"), "{junit}");
+        // Only a run has such forms.
+        assert_eq!(command(root.path(), &["corpus", "lint", ".", "--format", "github"]).0, 16);
     }
 
     #[test]
@@ -375,7 +440,7 @@ mod anybodys {
         std::fs::rename(root.path().join("x"), root.path().join("canaries/x")).unwrap();
         let canaries = |reasons: &str| {
             std::fs::write(root.path().join(run::REASONS), reasons).unwrap();
-            run::run(root.path(), &Expectations::default()).unwrap().canaries
+            run::run(root.path(), &Only::default(), &Expectations::default()).unwrap().canaries
         };
         let verdicts = "file: a transcript without expected verdicts";
         assert_eq!(canaries(&format!("canaries/x\ttrigger\t{verdicts}\n")), [] as [&str; 0]);
@@ -388,7 +453,7 @@ mod anybodys {
         );
         std::fs::remove_file(root.path().join(run::REASONS)).unwrap();
         assert_eq!(
-            run::run(root.path(), &Expectations::default()).unwrap().canaries,
+            run::run(root.path(), &Only::default(), &Expectations::default()).unwrap().canaries,
             [] as [&str; 0],
             "without reasons any failure will do"
         );
@@ -403,7 +468,7 @@ mod anybodys {
             ".gitattributes: a line `* -text` keeps a checkout from changing bytes",
             "MANIFEST.sha256: there is no manifest",
             "x/case.json: it is not spelled as `corpus bless` spells it",
-            "x/case.json: its findings make it valid",
+            "x/case.json: its kind is invalid, and the findings of its trigger make it valid; `corpus bless` proposes what is right",
             "x/case.json: no_such_code is no code",
             "x/left-over: no case uses it",
         ];
@@ -462,6 +527,7 @@ mod anybodys {
 
 /// Other implementations, judged by the same cases.
 mod adapters {
+    use super::naive::Language;
     use super::*;
     use gjc_fsck::agent::predict;
     use gjc_fsck::agent::world::World;
@@ -479,7 +545,7 @@ mod adapters {
 
     fn judged(command: &str, list: &str) -> Outcome {
         let mut adapter = Adapter::new(command, PATIENCE);
-        let outcome = adapter::run(&root(), &mut adapter, &Expectations::parse(list).unwrap()).unwrap();
+        let outcome = adapter::run(&root(), &Only::default(), &mut adapter, &Expectations::parse(list).unwrap()).unwrap();
         adapter.stop();
         outcome
     }
@@ -514,7 +580,7 @@ mod adapters {
     }
 
     /// Where reading naively is wrong, by what the cases say and gjc's own reading; no adapter is asked.
-    fn where_naive_is_wrong() -> BTreeSet<Question> {
+    fn where_naive_is_wrong(by: Language) -> BTreeSet<Question> {
         let newest = Release::default();
         let mut wrong = BTreeSet::new();
         for seen in cases() {
@@ -532,11 +598,11 @@ mod adapters {
                         wrong.insert((seen.folder.name.clone(), (*name).to_owned(), question.to_owned()));
                     }
                 };
-                tell("load", listed(naive::load(&text)) == canonical(&answer::replay(&bytes[..], *release).unwrap()));
-                tell("migrate", naive::migrate(&text).is_ok_and(|all| listed(all) == canonical(observed.migrated.as_deref().unwrap())));
-                tell("context", naive::context(&text).is_ok_and(|said| said == canonical(observed.context.as_deref().unwrap())));
+                tell("load", listed(naive::load(&text, by)) == canonical(&answer::replay(&bytes[..], *release).unwrap()));
+                tell("migrate", naive::migrate(&text, by).is_ok_and(|all| listed(all) == canonical(observed.migrated.as_deref().unwrap())));
+                tell("context", naive::context(&text, by).is_ok_and(|said| said == canonical(observed.context.as_deref().unwrap())));
                 let strict = run::answer_for(input, *release).and_then(|answer| answer.verdicts.get(observe::LONE)?.get("S"));
-                tell("check", strict.is_none_or(|said| said == naive::check(&text)));
+                tell("check", strict.is_none_or(|said| said == naive::check(&text, by)));
             }
         }
         wrong
@@ -549,13 +615,13 @@ mod adapters {
         }
         let outcome = judged("node ci/adapters/naive.mjs", &list("naive.mjs.expected"));
         assert!(outcome.passes(), "{}{:?}", said(&outcome.failures), outcome.stale);
-        let (failed, wrong) = (questions(&outcome.expected), where_naive_is_wrong());
+        let (failed, wrong) = (questions(&outcome.expected), where_naive_is_wrong(Language::JavaScript));
         let differ: Vec<&Question> = failed.symmetric_difference(&wrong).collect();
         assert!(differ.is_empty(), "{differ:?}");
         assert!(failed.len() > 300, "{}", failed.len());
     }
 
-    /// The reader in Python is the same one: it differs where the languages do, and it lists.
+    /// The reader in Python is the same one in another language, and it lists.
     #[test]
     fn the_naive_reader_in_python_fails_exactly_where_it_is_wrong() {
         if !is_there("python3") {
@@ -563,60 +629,12 @@ mod adapters {
         }
         let outcome = judged("python3 ci/adapters/naive.py", &list("naive.py.expected"));
         assert!(outcome.passes(), "{}{:?}", said(&outcome.failures), outcome.stale);
-        let (failed, wrong) = (questions(&outcome.expected), where_naive_is_wrong());
+        let (failed, wrong) = (questions(&outcome.expected), where_naive_is_wrong(Language::Python));
         let differ: Vec<&Question> = failed.symmetric_difference(&wrong).filter(|(.., asked)| asked != "list").collect();
-        let mut explained = Vec::new();
-        for (case, input, asked) in &differ {
-            let why = PYTHONS.iter().find(|(name, ..)| name == case);
-            let (.., does) = why.unwrap_or_else(|| panic!("{case} ({input}), {asked}: nothing says why Python differs"));
-            let case = &named(case).case;
-            let (_, input) = case.inputs().find(|(name, _)| name == input).unwrap();
-            let bytes = named(why.unwrap().0).folder.read(input.file.as_ref().unwrap()).unwrap();
-            assert!(does.is_shown_by(&String::from_utf8_lossy(&bytes)), "{}", why.unwrap().0);
-            explained.push(why.unwrap().0);
-        }
-        let idle: Vec<&str> = PYTHONS.iter().map(|(name, _)| *name).filter(|name| !explained.contains(name)).collect();
-        assert!(idle.is_empty(), "{idle:?}");
+        assert!(differ.is_empty(), "{differ:?}");
         let lists: BTreeSet<&str> = failed.iter().filter(|(.., asked)| asked == "list").map(|(case, ..)| case.as_str()).collect();
         assert_eq!(lists, where_listing_naively_is_wrong());
     }
-
-    /// What the reader in Python does otherwise than the one in JavaScript.
-    #[derive(Clone, Copy)]
-    enum Pythons {
-        /// It throws at an entry that is no object, and at a message without the members that it looks up.
-        Throws,
-        /// It reads texts with universal line ends: a lone carriage return ends a line.
-        EndsLinesAtCarriageReturns,
-        /// It asks for a header whose `id` is a text.
-        AsksForTheIdOfTheHeader,
-    }
-
-    impl Pythons {
-        /// Whether a transcript has what makes the difference.
-        fn is_shown_by(self, text: &str) -> bool {
-            let values: Vec<Value> = text.split('\n').filter_map(|line| Value::parse(line.as_bytes())).collect();
-            match self {
-                Pythons::Throws => values.iter().any(|value| {
-                    value.as_object().is_none() || value.member("message").is_some_and(|message| message.member("model").is_none())
-                }),
-                Pythons::EndsLinesAtCarriageReturns => text.replace("\r\n", "").contains('\r'),
-                Pythons::AsksForTheIdOfTheHeader => values[0].str_member("id").is_none(),
-            }
-        }
-    }
-
-    /// The cases in which the two readers differ.
-    const PYTHONS: [(&str, Pythons); 8] = [
-        ("field/cases/72-line-array", Pythons::Throws),
-        ("field/cases/73-line-number", Pythons::Throws),
-        ("field/cases/75-line-true", Pythons::Throws),
-        ("field/cases/84-header-id-number", Pythons::AsksForTheIdOfTheHeader),
-        ("v5/assistant_model_missing", Pythons::Throws),
-        ("v5/non_object_record", Pythons::Throws),
-        ("v5/report_bare_carriage_returns", Pythons::EndsLinesAtCarriageReturns),
-        ("v5/report_line_text", Pythons::Throws),
-    ];
 
     const ROOT: &str = "/t";
 
@@ -640,7 +658,7 @@ mod adapters {
                 for (path, meta) in fs.snapshot().iter().filter(|(path, _)| below(path) && path.extension().is_some_and(|e| e == "jsonl")) {
                     let Some(bytes) = fs.content(path).filter(|_| meta.kind == Kind::File) else { continue };
                     let text = String::from_utf8_lossy(&bytes).into_owned();
-                    let header = naive::load(&text).into_iter().next();
+                    let header = naive::load(&text, Language::Python).into_iter().next();
                     if header.is_some_and(|header| header.member("cwd").is_some_and(|named| named.is_str(&cwd))) {
                         naive.insert(path.display().to_string());
                     }
@@ -687,7 +705,7 @@ mod adapters {
         std::fs::write(root.path().join("case.json"), case).unwrap();
         std::fs::write(root.path().join("a.jsonl"), include_str!("../corpus/v5/compaction/trigger.jsonl")).unwrap();
         let mut adapter = Adapter::new(command, patience);
-        let outcome = adapter::run(root.path(), &mut adapter, &Expectations::default())?;
+        let outcome = adapter::run(root.path(), &Only::default(), &mut adapter, &Expectations::default())?;
         Ok(outcome.failures.into_iter().map(|failure| failure.message).collect())
     }
 

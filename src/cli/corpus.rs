@@ -1,9 +1,10 @@
 //! `corpus`: run, bless, lint and count the cases of a corpus, ours or anybody's.
 
+use super::options::ReportFormat;
 use super::{Console, Failure, Status};
 use crate::corpus::adapter::{self, Adapter};
 use crate::corpus::run::{self, Outcome};
-use crate::corpus::{bless, by_release, coverage, expected::Expectations, lint, serve};
+use crate::corpus::{bless, by_release, coverage, expected::Expectations, folder::Only, lint, serve};
 use crate::fsys::{Fs, Kind, Real};
 use crate::render::corpus as render;
 use std::path::PathBuf;
@@ -51,6 +52,9 @@ pub struct Run {
     /// Where the corpus is.
     #[command(flatten)]
     pub place: Place,
+    /// Only the cases whose folder begins so, relative to DIR (v5/my_case), or, with `*` and `?`, is of this form
+    #[arg(long, value_name = "CASE", default_value = "", hide_default_value = true)]
+    pub only: String,
     /// Ask this command instead of this program: an adapter, which answers JSON lines on its standard input and output
     #[arg(long, value_name = "CMD")]
     pub adapter: Option<String>,
@@ -77,7 +81,7 @@ pub struct Bless {
     /// Where the corpus is.
     #[command(flatten)]
     pub place: Place,
-    /// Only the cases whose folder begins so, relative to DIR (v5/my_case): a new case is seen at once
+    /// Only the cases whose folder begins so, relative to DIR (v5/my_case), or, with `*` and `?`, is of this form: a new case is seen at once
     #[arg(long, value_name = "CASE", default_value = "", hide_default_value = true)]
     pub only: String,
     /// Write it
@@ -126,11 +130,12 @@ fn run_cases(args: &Run, console: &mut Console) -> Result<Status, Failure> {
         Some(file) => lint::expectations(&console.environment.current_dir.join(file)).map_err(Failure::Usage)?,
         None => Expectations::default(),
     };
+    let only = Only::new(&args.only);
     let outcome = match &args.adapter {
-        None => run::run(&root, &expectations).map_err(operational)?,
+        None => run::run(&root, &only, &expectations).map_err(operational)?,
         Some(command) => {
             let mut adapter = Adapter::new(command, Duration::from_secs(args.timeout));
-            let outcome = adapter::run(&root, &mut adapter, &expectations).map_err(Failure::Operational)?;
+            let outcome = adapter::run(&root, &only, &mut adapter, &expectations).map_err(Failure::Operational)?;
             adapter.stop();
             outcome
         }
@@ -145,9 +150,22 @@ fn run_cases(args: &Run, console: &mut Console) -> Result<Status, Failure> {
         let text = Expectations::text(&outcome.failures.iter().chain(&outcome.expected).cloned().collect::<Vec<_>>());
         console.out().write_all(text.as_bytes())?;
     } else {
-        console.answer(&outcome, || render::run(&outcome), || render::run(&outcome))?;
+        match console.options.report_format {
+            ReportFormat::Github => {
+                let text = render::github(&outcome, &args.place.dir.to_string_lossy());
+                console.out().write_all(text.as_bytes())?;
+            }
+            ReportFormat::Jsonl => console.out().write_all(render::jsonl(&outcome).map_err(operational)?.as_bytes())?,
+            ReportFormat::Junit => console.out().write_all(render::junit(&outcome).map_err(operational)?.as_bytes())?,
+            _ => console.answer(&outcome, || render::run(&outcome), || render::run(&outcome))?,
+        }
     }
     Ok(status(&outcome))
+}
+
+/// The forms in which `corpus run` answers besides those of every command: what a CI shows.
+pub(super) fn answers_in(action: &Action, format: ReportFormat) -> bool {
+    matches!(action, Action::Run(_)) && matches!(format, ReportFormat::Github | ReportFormat::Jsonl | ReportFormat::Junit)
 }
 
 fn status(outcome: &Outcome) -> Status {
@@ -156,7 +174,7 @@ fn status(outcome: &Outcome) -> Status {
 
 fn bless(args: &Bless, console: &mut Console) -> Result<Status, Failure> {
     let root = self::root(&args.place, console)?;
-    let changes = bless::proposals(&root, args.only.trim_end_matches('/')).map_err(operational)?;
+    let changes = bless::proposals(&root, &Only::new(&args.only)).map_err(operational)?;
     if args.yes {
         bless::write(&root, &changes).map_err(operational)?;
     }

@@ -1,6 +1,6 @@
 //! The options that apply to every command.
 
-use super::{Command, diff};
+use super::{Command, corpus, diff};
 use crate::check;
 use crate::finding::{Code, Release, Severity};
 use crate::report::settings::{self, FailOn};
@@ -112,7 +112,8 @@ impl Options {
             return Err(if compares { "`diff` compares two releases" } else { "`--gjc` takes one release here; `diff` takes two" }.into());
         }
         let reports = matches!(command, None | Some(Command::Check(_) | Command::Demo(_)));
-        if reports || compares && diff::answers_in(self.report_format) {
+        let ci = matches!(command, Some(Command::Corpus(args)) if corpus::answers_in(&args.action, self.report_format));
+        if reports || ci || compares && diff::answers_in(self.report_format) {
             return Ok(());
         }
         self.format = match self.report_format {

@@ -3,7 +3,7 @@
 
 use super::case::{Expected, Input};
 use super::expected::Expectations;
-use super::folder::{self, Folder};
+use super::folder::{self, Folder, Only};
 use super::observe::{self, LONE, Memo, Observed, Ready};
 use super::protocol::{Introduction, Operation, PROTOCOL, quoted};
 use super::recipe::{AGENT, Recipe, WORKSPACE};
@@ -194,8 +194,8 @@ fn shortened(text: &[u8]) -> String {
 ///
 /// # Errors
 /// The corpus cannot be walked, or the adapter does not start.
-pub fn run(root: &Path, adapter: &mut Adapter, expectations: &Expectations) -> Result<Outcome, String> {
-    let corpus = folder::walk(root).map_err(|error| error.to_string())?;
+pub fn run(root: &Path, only: &Only, adapter: &mut Adapter, expectations: &Expectations) -> Result<Outcome, String> {
+    let corpus = folder::walk(root).and_then(|corpus| corpus.only(root, only)).map_err(|error| error.to_string())?;
     let introduction = adapter.start()?;
     let mut judge = Judge { adapter, introduction: &introduction, outcome: Outcome::default() };
     judge.outcome.subject.clone_from(&introduction.name);
@@ -205,7 +205,7 @@ pub fn run(root: &Path, adapter: &mut Adapter, expectations: &Expectations) -> R
             judge.fail(folder, "", None, error.to_string());
         }
     }
-    Ok(judge.outcome.sorted_out(expectations))
+    Ok(judge.outcome.sorted_out(&expectations.only(only)))
 }
 
 struct Judge<'j> {

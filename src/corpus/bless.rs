@@ -2,7 +2,7 @@
 //! whoever has read the differences writes them.
 
 use super::case::{Answer, Case, Input, Kind};
-use super::folder::{self, Folder};
+use super::folder::{self, Folder, Only};
 use super::manifest;
 use super::observe::{self, Memo, Observed};
 use super::run::is_canary;
@@ -31,19 +31,15 @@ pub struct Unblessed {
 }
 
 /// What would be written, by path: cases, the files that their answers name, and the manifest. Of new cases without answers
-/// every release is asked. A canary is wrong on purpose and stays so. `only`: of the cases whose names begin so; the manifest is
-/// that of the whole corpus.
+/// every release is asked. A canary is wrong on purpose and stays so. `only`: of the cases that are meant; the
+/// manifest is that of the whole corpus.
 ///
 /// # Errors
 /// A file cannot be read, a case or a recipe is wrong.
-pub fn proposals(root: &Path, only: &str) -> Result<Vec<Change>, Unblessed> {
+pub fn proposals(root: &Path, only: &Only) -> Result<Vec<Change>, Unblessed> {
     let failed = |error: folder::Error| Unblessed { case: String::new(), error: error.into() };
-    let corpus = folder::walk(root).map_err(failed)?;
-    let asked = |folder: &Folder| folder.name.starts_with(only) && !is_canary(folder);
-    let cases: Vec<Folder> = corpus.cases.into_iter().filter(asked).collect();
-    if cases.is_empty() && !only.is_empty() {
-        return Err(failed(folder::Error::NoCase(root.join(only))));
-    }
+    let corpus = folder::walk(root).and_then(|corpus| corpus.only(root, only)).map_err(failed)?;
+    let cases: Vec<Folder> = corpus.cases.into_iter().filter(|folder| !is_canary(folder)).collect();
     let memo = Memo::default();
     let proposed: Vec<BTreeMap<String, Vec<u8>>> =
         side_by_side::map(&cases, |case| proposed(case, &memo).map_err(|error| Unblessed { case: case.name.clone(), error }))

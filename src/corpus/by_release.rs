@@ -1,4 +1,4 @@
-//! What cases answer differently under the oldest and the newest release: findings and verdicts. For recipes this is the golden
+//! What cases answer differently under the oldest and the newest release: findings, verdicts and operations. For recipes this is the golden
 //! difference; what releases make of the records of a transcript, [`super::diff`] compares.
 
 use super::case::{Answer, Expected};
@@ -22,8 +22,10 @@ pub struct Differing {
     pub only_older: Vec<String>,
     /// Findings that only the newer release gives.
     pub only_newer: Vec<String>,
-    /// Readers and operations that both releases have and that answer differently: `PATH: READER: OLD → NEW`.
+    /// Readers that both releases have and that answer differently: `PATH: READER: OLD → NEW`.
     pub verdicts: Vec<String>,
+    /// Operations that both releases have and that answer differently: `OPERATION: OLD → NEW`.
+    pub operations: Vec<String>,
 }
 
 /// The two releases that are compared.
@@ -49,8 +51,9 @@ pub fn differing(root: &Path) -> Result<Vec<Differing>, observe::Failure> {
                 only_older: only(&old.findings, &new.findings),
                 only_newer: only(&new.findings, &old.findings),
                 verdicts: verdicts(old, new),
+                operations: operations(old, new),
             };
-            if !(found.only_older.is_empty() && found.only_newer.is_empty() && found.verdicts.is_empty()) {
+            if [&found.only_older, &found.only_newer, &found.verdicts, &found.operations].iter().any(|list| !list.is_empty()) {
                 all.push(found);
             }
         }
@@ -83,6 +86,12 @@ fn verdicts(old: &Answer, new: &Answer) -> Vec<String> {
     changed
 }
 
+fn operations(old: &Answer, new: &Answer) -> Vec<String> {
+    let (Some(old), Some(new)) = (&old.operations, &new.operations) else { return Vec::new() };
+    let both = old.iter().filter_map(|(operation, before)| Some((operation, before, new.get(operation)?)));
+    both.filter(|(_, before, after)| before != after).map(|(operation, before, after)| format!("{operation}: {before} → {after}")).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,5 +111,17 @@ mod tests {
         };
         let (old, new) = (answer(&[("S", "terminal"), ("P", "lists")]), answer(&[("S", "malformed"), ("P", "lists"), ("K", "stars")]));
         assert_eq!(verdicts(&old, &new), ["file: S: terminal → malformed"]);
+    }
+
+    #[test]
+    fn an_operation_that_only_one_release_has_is_no_difference() {
+        let answer = |pairs: &[(&str, &str)]| Answer {
+            operations: Some(pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()),
+            ..Answer::default()
+        };
+        let old = answer(&[("open s1", "opens"), ("resolve", "resolves")]);
+        let new = answer(&[("inspect", "accepts"), ("open s1", "binding_invalid"), ("resolve", "resolves")]);
+        assert_eq!(operations(&old, &new), ["open s1: opens → binding_invalid"]);
+        assert_eq!(operations(&old, &Answer::default()), [] as [&str; 0], "where nobody asks, nothing differs");
     }
 }

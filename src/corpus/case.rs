@@ -45,6 +45,14 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// How `case.json` spells it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Kind::Valid => "valid",
+            Kind::Tolerated => "tolerated",
+            Kind::Invalid => "invalid",
+        }
+    }
     /// The kind of something that gives findings of these severities.
     pub fn of(severities: impl IntoIterator<Item = Severity>) -> Kind {
         match severities.into_iter().max() {

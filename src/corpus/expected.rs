@@ -4,6 +4,7 @@
 //! One entry a line: `CASE<tab>INPUT<tab>MESSAGE`. Empty lines and lines that begin with `#` are left out. The message is the
 //! one that the run prints; a `*` at its end stands for whatever follows.
 
+use super::folder::Only;
 use super::run::Failure;
 
 /// A list of expected failures.
@@ -43,6 +44,11 @@ impl Expectations {
             entries.push(Entry { line: number + 1, case, input, message });
         }
         Ok(Expectations { entries })
+    }
+    /// The entries of the cases that are meant: of others nobody knows whether they fail.
+    #[must_use]
+    pub fn only(&self, only: &Only) -> Expectations {
+        Expectations { entries: self.entries.iter().filter(|entry| only.means(&entry.case)).cloned().collect() }
     }
     /// The list that expects these failures and no others.
     pub fn text(failures: &[Failure]) -> String {

@@ -65,6 +65,56 @@ pub struct Corpus {
     pub files: Vec<String>,
 }
 
+/// Which cases are meant, by their names: all that begin so, or, when it holds a `*` (any text) or a `?` (one byte), all that are
+/// of this form from beginning to end.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Only(String);
+
+impl Only {
+    /// The cases that this text means; a `/` at its end is left out.
+    pub fn new(text: &str) -> Only {
+        Only(text.trim_end_matches('/').to_owned())
+    }
+    /// Whether a case is meant.
+    pub fn means(&self, case: &str) -> bool {
+        if !self.0.contains(['*', '?']) {
+            return case.starts_with(&self.0);
+        }
+        let (form, name) = (self.0.as_bytes(), case.as_bytes());
+        let (mut at, mut here) = (0, 0);
+        // The last star, and where the text behind it was tried last.
+        let mut star: Option<(usize, usize)> = None;
+        while here < name.len() {
+            match form.get(at) {
+                Some(b'*') => {
+                    star = Some((at, here));
+                    at += 1;
+                }
+                Some(letter) if *letter == b'?' || name.get(here) == Some(letter) => (at, here) = (at + 1, here + 1),
+                _ => match star {
+                    Some((of, tried)) => {
+                        star = Some((of, tried + 1));
+                        (at, here) = (of + 1, tried + 1);
+                    }
+                    None => return false,
+                },
+            }
+        }
+        form.iter().skip(at).all(|letter| *letter == b'*')
+    }
+}
+
+impl Corpus {
+    /// The same with the cases that are meant.
+    ///
+    /// # Errors
+    /// None is.
+    pub fn only(mut self, root: &Path, only: &Only) -> Result<Corpus, Error> {
+        self.cases.retain(|folder| only.means(&folder.name));
+        if self.cases.is_empty() { Err(Error::NoCase(root.join(&only.0))) } else { Ok(self) }
+    }
+}
+
 /// Looks through a corpus. Links are not followed, hidden names are left out.
 ///
 /// # Errors
@@ -177,6 +227,17 @@ mod tests {
         for outside in ["../../../../etc/passwd", "/etc/passwd", "../../.."] {
             assert!(matches!(folder.inside(outside), Err(Error::Outside(_))), "{outside}");
         }
+    }
+
+    #[test]
+    fn cases_are_meant_by_their_beginning_or_their_form() {
+        let means = |text: &str, case: &str| Only::new(text).means(case);
+        assert!(means("", "v5/a") && means("v5", "v5/a") && means("v5/", "v5/a") && means("v5/a", "v5/abc"));
+        assert!(!means("5/a", "v5/a"));
+        assert!(means("*/a", "v5/a") && means("v?/*b*", "v5/abc") && means("*", "") && means("**c", "v5/abc"));
+        assert!(!means("*/a", "v5/ab") && !means("v?/b*", "v5/abc") && !means("?", ""));
+        // However many stars: each is gone back to once.
+        assert!(!means(&"*a".repeat(60), &"a".repeat(59)));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use super::case::{Answer, Case, Expected, Input};
 use super::expected::Expectations;
-use super::folder::{self, Folder};
+use super::folder::{self, Folder, Only};
 use super::observe::{self, Memo, Observed};
 use super::side_by_side;
 use crate::finding::Release;
@@ -203,12 +203,12 @@ pub fn unlike(expected: &[u8], got: Option<&[u8]>) -> Option<String> {
     Some(format!("at byte {same}: expected …{}…, got …{}…", around(expected), around(got)).replace(['\n', '\r'], " "))
 }
 
-/// Runs a corpus with this implementation.
+/// Runs the cases of a corpus that are meant with this implementation.
 ///
 /// # Errors
-/// The corpus cannot be walked.
-pub fn run(root: &Path, expectations: &Expectations) -> Result<Outcome, folder::Error> {
-    let corpus = folder::walk(root)?;
+/// The corpus cannot be walked, or no case of it is meant.
+pub fn run(root: &Path, only: &Only, expectations: &Expectations) -> Result<Outcome, folder::Error> {
+    let corpus = folder::walk(root)?.only(root, only)?;
     let memo = Memo::default();
     let results: Vec<(bool, u64, Vec<Failure>)> = side_by_side::map(&corpus.cases, |folder| one(folder, &memo));
     let mut outcome = Outcome { subject: "gjc-fsck".to_owned(), ..Outcome::default() };
@@ -223,16 +223,16 @@ pub fn run(root: &Path, expectations: &Expectations) -> Result<Outcome, folder::
         }
     }
     if corpus.files.iter().any(|name| name == REASONS) {
-        outcome.canaries.extend(otherwise(root, rejected)?);
+        outcome.canaries.extend(otherwise(root, only, rejected)?);
     }
-    Ok(outcome.sorted_out(expectations))
+    Ok(outcome.sorted_out(&expectations.only(only)))
 }
 
 /// What is wrong with how canaries were rejected, compared with the reasons that are stated.
-fn otherwise(root: &Path, rejected: Vec<Failure>) -> Result<Vec<String>, folder::Error> {
+fn otherwise(root: &Path, only: &Only, rejected: Vec<Failure>) -> Result<Vec<String>, folder::Error> {
     let text = folder::read(&root.join(REASONS))?;
     let reasons = match Expectations::parse(&String::from_utf8_lossy(&text)) {
-        Ok(reasons) => reasons,
+        Ok(reasons) => reasons.only(only),
         Err(error) => return Ok(vec![format!("{REASONS}: {error}")]),
     };
     let (_, others, stale) = reasons.sort_out(rejected);

@@ -5,6 +5,7 @@ use super::words;
 use crate::corpus::bless::Change;
 use crate::corpus::by_release::{self, Differing};
 use crate::corpus::coverage::Row;
+use crate::corpus::folder::CASE;
 use crate::corpus::manifest;
 use crate::corpus::run::{Failure, Outcome};
 use crate::finding::Release;
@@ -54,6 +55,44 @@ pub fn run(outcome: &Outcome) -> String {
     text.push_str(".\n");
     text.push_str(&by_question(outcome));
     text
+}
+
+/// The result of a run as annotations of GitHub Actions: one workflow command for each thing that is wrong, at the `case.json` of
+/// its case. `corpus` is the folder of the corpus as the runner's repository has it.
+pub fn github(outcome: &Outcome, corpus: &str) -> String {
+    let mut text = String::new();
+    for failure in &outcome.failures {
+        let case = if failure.case.is_empty() { String::new() } else { format!("{}/", failure.case) };
+        let file = format!("{}/{case}{CASE}", corpus.trim_start_matches("./").trim_end_matches('/'));
+        let said = format!("{}{}", place(failure), failure.message);
+        let file = super::github::property(file.trim_start_matches("./"));
+        let _ = writeln!(text, "::error file={file},line=1,col=1,title=corpus::{}", super::github::data(&said));
+    }
+    for (said, title) in left(outcome) {
+        let _ = writeln!(text, "::error title={title}::{}", super::github::data(said));
+    }
+    text
+}
+
+/// What is wrong with a list of expected failures and with canaries, each with a word for what it is.
+fn left(outcome: &Outcome) -> impl Iterator<Item = (&String, &'static str)> {
+    outcome.stale.iter().map(|stale| (stale, "stale")).chain(outcome.canaries.iter().map(|name| (name, "not rejected")))
+}
+
+/// The result of a run as JSON lines: one for each thing that is wrong or expected to be, the counts last.
+///
+/// # Errors
+/// None that a run can cause: every member has a JSON form.
+pub fn jsonl(outcome: &Outcome) -> serde_json::Result<String> {
+    let of = |kind: &'static str| move |failure| serde_json::json!({ "kind": kind, "failure": failure });
+    let mut lines: Vec<serde_json::Value> = outcome.failures.iter().map(of("failure")).collect();
+    lines.extend(outcome.expected.iter().map(of("expected")));
+    lines.extend(left(outcome).map(|(said, kind)| serde_json::json!({ "kind": kind, "message": said })));
+    lines.push(serde_json::json!({
+        "kind": "run", "subject": outcome.subject, "cases": outcome.cases, "compared": outcome.compared,
+        "notAsked": outcome.not_asked, "passes": outcome.passes(),
+    }));
+    lines.iter().map(|line| serde_json::to_string(line).map(|line| line + "\n")).collect()
 }
 
 /// How often an adapter is wrong, expected or not; nothing of a run without one.
@@ -133,7 +172,7 @@ pub fn by_release(differing: &[Differing]) -> String {
                 let _ = writeln!(text, "* only {release}: {}", code(said));
             }
         }
-        for said in &one.verdicts {
+        for said in one.verdicts.iter().chain(&one.operations) {
             let _ = writeln!(text, "* {}", code(said));
         }
     }
@@ -160,8 +199,7 @@ pub fn junit(outcome: &Outcome) -> Result<String, quick_junit::SerializeError> {
         status.set_message(messages.first().cloned().unwrap_or_default()).set_description(messages.join("\n"));
         suite.add_test_case(of_corpus(case, status));
     }
-    for (name, what) in outcome.stale.iter().map(|stale| (stale, "stale")).chain(outcome.canaries.iter().map(|name| (name, "not rejected")))
-    {
+    for (name, what) in left(outcome) {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
         status.set_message(what);
         suite.add_test_case(of_corpus(name, status));

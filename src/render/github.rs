@@ -36,12 +36,12 @@ pub fn write(report: &Report, files: &dyn Excerpts, out: &mut dyn Write) -> io::
 }
 
 /// A text as the message of a workflow command.
-fn data(text: &str) -> String {
+pub(super) fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 /// A text as the value of a property of a workflow command.
-fn property(text: &str) -> String {
+pub(super) fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
