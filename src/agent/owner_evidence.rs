@@ -453,6 +453,30 @@ mod tests {
         assert_eq!(with("\"mtimeNs\":\"1760000000000000000\"", "\"mtimeNs\":\"99999999999999999999999\""), Ok(()));
     }
     #[test]
+    fn a_path_is_listed_once() {
+        assert_eq!(with("\"relativePath\":\"sub/1.bash.log\"", "\"relativePath\":\"0.bash.log\""), Err(Invalid::Evidence));
+    }
+    #[test]
+    fn what_is_captured_is_evidenced_from_1970_on_and_up_to_50_000_entries() {
+        use crate::agent::record::TreeEntry;
+        let of = |entries: usize, mtime_ns: i128| {
+            let entry = |number: usize| TreeEntry {
+                relative_path: if number == 0 { "".into() } else { format!("{number}").as_str().into() },
+                kind: if number == 0 { NodeKind::Directory } else { NodeKind::File },
+                dev: 1,
+                ino: number as u64 + 1,
+                nlink: 1,
+                size: 0,
+                mtime_ns,
+                ctime_ns: 0,
+                sha256: None,
+            };
+            TreeSnapshot::captured(&Tree { entries: (0..entries).map(entry).collect() }).map(|tree| tree.entries.len())
+        };
+        assert_eq!((of(2, 0), of(2, -1)), (Some(2), None));
+        assert_eq!((of(49_999, 0), of(50_000, 0), of(50_001, 0)), (Some(49_999), Some(50_000), None));
+    }
+    #[test]
     fn the_order_of_entries_is_free_and_counts() {
         let evidence = read(&example("s")).unwrap();
         let mut turned = evidence.clone();

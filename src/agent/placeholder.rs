@@ -91,11 +91,24 @@ mod tests {
             Facts { empty: false, ..facts() },
             Facts { root: None, ..facts() },
             Facts { parent: (2049, 8), ..facts() },
+            Facts { parent: (2050, 7), ..facts() },
+            Facts { root: root.clone().map(|root| TreeEntry { dev: 1, ..root }), ..facts() },
+            Facts { root: root.clone().map(|root| TreeEntry { size: 41, ..root }), ..facts() },
             Facts { root: root.clone().map(|root| TreeEntry { ino: 1, ..root }), ..facts() },
             Facts { root: root.clone().map(|root| TreeEntry { mtime_ns: 6, ..root }), ..facts() },
             Facts { root: root.map(|root| TreeEntry { ctime_ns: 7, ..root }), ..facts() },
         ] {
             assert!(!proven(&cleanup(), &changed), "{changed:?}");
+        }
+    }
+    /// The identity is compared by itself: a record whose tree is right and whose identity is not, does not hold.
+    #[test]
+    fn each_number_of_the_recorded_identity_counts() {
+        for key in ["dev", "ino", "size", "mtimeNs", "parentDev", "parentIno"] {
+            let (from, other) = (format!("\"{key}\":\""), format!("\"{key}\":\"9"));
+            let text = cleanup().replacen(&from, &other, 1);
+            assert_ne!(text, cleanup(), "{key}");
+            assert!(!proven(&text, &facts()), "{key}");
         }
     }
     #[test]

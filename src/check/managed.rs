@@ -505,9 +505,9 @@ fn ambiguous(site: &Site<'_>, listing: &Managed, sink: &mut dyn Sink) {
     let mut told: BTreeSet<&Path> = BTreeSet::new();
     for (at, (short, id, path)) in names.iter().enumerate() {
         // What begins with the name stands right behind it; few of these are the session's own other name.
-        let longer = names.iter().skip(at + 1).take_while(|(long, ..)| long.starts_with(&**short));
+        let mut longer = names.iter().skip(at + 1).take_while(|(long, ..)| long.starts_with(&**short));
         if !short.is_empty()
-            && let Some((long, _, other)) = longer.into_iter().find(|(_, other, _)| other != id)
+            && let Some((long, _, other)) = longer.find(|(_, other, _)| other != id)
             && told.insert(path)
         {
             let message = if long == short {

@@ -6,7 +6,7 @@ use crate::check::run::{self, Depth, Target};
 use crate::finding::Severity;
 use crate::fsys::Real;
 use crate::render::quota as page;
-use crate::report::quota::quota;
+use crate::report::quota::{Quota, quota};
 use std::path::PathBuf;
 
 /// Arguments of `quota`.
@@ -37,17 +37,14 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         .filter(|finding| finding.code.area == "operational" && finding.code.severity == Severity::Error)
         .map(|finding| format!("{}: {}", finding.place.path, finding.message))
         .collect();
-    let answer = quota(&run.gauges, &run.outcomes, console.options.gjc, run.root);
+    let answer = Quota { unread, ..quota(&run.gauges, &run.outcomes, console.options.gjc, run.root) };
     let exceeded = answer.measures.iter().flat_map(|measure| &measure.readings).any(|reading| reading.exceeded);
     // Nothing was measured: an answer without a measure would look as if nothing were used.
-    if answer.measures.is_empty() && !unread.is_empty() {
-        return Err(Failure::Operational(unread.join("; ")));
-    }
-    for unread in &unread {
-        console.note(unread);
+    if answer.measures.is_empty() && !answer.unread.is_empty() {
+        return Err(Failure::Operational(answer.unread.join("; ")));
     }
     let layout = console.layout();
     console.answer(&answer, || page::text(&answer, layout), || page::concise(&answer))?;
     let status = if exceeded { Status::INCONCLUSIVE } else { Status::CLEAN };
-    Ok(if unread.is_empty() { status } else { status | Status::OPERATIONAL })
+    Ok(if answer.unread.is_empty() { status } else { status | Status::OPERATIONAL })
 }

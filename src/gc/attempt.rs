@@ -383,6 +383,62 @@ mod tests {
             "task_artifact_owner_native_retained_state_unverified"
         );
     }
+    /// After an attempt that recorded a side path: nothing counts as done any more while it is recorded.
+    fn beside() -> Continuation {
+        let mut continuation = beginning(&evidence(), &paths(), None);
+        continuation.append(List::Unknown, "/r/.gjc-recovery/x".into());
+        continuation
+    }
+    fn word(outcome: Outcome) -> String {
+        match outcome {
+            Outcome::Retained(retained) => match retained.why {
+                Why::Uncertain { reason } => reason.to_string(),
+                why => why.word().to_owned(),
+            },
+            Outcome::Completed => "completed".to_owned(),
+        }
+    }
+    #[test]
+    fn a_recorded_side_path_keeps_an_attempt_from_its_end() {
+        let conclude = |native: NativeOutcome, residual| {
+            word(super::conclude(&evidence(), &paths(), beside(), After { native: Some(native), parent: parent(), residual }))
+        };
+        let ok = NativeOutcome { ok: true, ..NativeOutcome::default() };
+        assert_eq!(conclude(ok, vec![]), "task_artifact_owner_native_success_retained_authority");
+        assert_eq!(conclude(native("cleanup_pending", true), vec![(paths().removing, scrubbed())]), "cleanup_pending");
+    }
+    #[test]
+    fn the_payload_is_retired_at_removing_only_and_the_continuation_says_where_the_tree_is() {
+        let at = |path: Vec<u8>| {
+            let (native, start) = (native("cleanup_pending", true), beginning(&evidence(), &paths(), None));
+            let residual = vec![(path, scrubbed())];
+            match super::conclude(&evidence(), &paths(), start, After { native: Some(native), parent: parent(), residual }) {
+                Outcome::Retained(retained) => (retained.why.word(), retained.continuation.retained_root.to_string()),
+                Outcome::Completed => panic!("something is left"),
+            }
+        };
+        let text = |path: Vec<u8>| String::from_utf8(path).unwrap();
+        assert_eq!(at(paths().removing), ("payload_retired", text(paths().removing)));
+        assert_eq!(at(paths().root), ("cleanup_pending", text(paths().root)));
+    }
+    #[test]
+    fn what_an_earlier_attempt_gave_up_is_no_authority_any_more() {
+        let (evidence, paths) = (evidence(), paths());
+        let mut smaller = beginning(&evidence, &paths, None);
+        smaller.tree.entries.truncate(2);
+        let whole = [(paths.removing.as_slice(), Root::Tree(evidence.tree.clone()))];
+        let facts = Before { secure: true, parent: parent(), roots: &whole, canonical: Ok(()) };
+        assert_eq!(precondition(&evidence, &paths, None, &facts), Ok(paths.removing.as_slice()));
+        assert_eq!(precondition(&evidence, &paths, Some(&smaller), &facts), Err(Reason::RootNotFoundOrUnverified));
+    }
+    #[test]
+    fn a_publication_in_the_evidence_is_enough_to_wait() {
+        let (mut evidence, paths) = (evidence(), paths());
+        let now = [(paths.root.as_slice(), Root::Tree(evidence.tree.clone()))];
+        evidence.tree.entries[1].relative_path = ".x.0f8fad5b-d9cb-469f-a165-70867728950e.staging".into();
+        let facts = Before { secure: true, parent: parent(), roots: &now, canonical: Ok(()) };
+        assert_eq!(precondition(&evidence, &paths, None, &facts), Err(Reason::WriterNotQuiescent));
+    }
     #[test]
     fn live_checks_by_state() {
         let target = Target {
@@ -411,6 +467,19 @@ mod tests {
         assert_eq!(check(pending(), Root::Absent, Root::Tree(scrubbed())), Ok(()));
         assert_eq!(check(pending(), Root::Absent, Root::Tree(evidence().tree)), Err(Refusal::RetiredPayloadChanged));
         assert_eq!(check(pending(), Root::Tree(scrubbed()), Root::Absent), Err(Refusal::RetainedTreeMismatch));
+        let canonical = {
+            let mut continuation = continuation.clone();
+            continuation.retained_root = JsString::from_wtf8(paths().root);
+            let outcome = Box::new(Retained { why: Why::CleanupPending, continuation, native: None });
+            Progress::OwnerPending { attempt: 1, outcome }
+        };
+        assert_eq!(check(canonical.clone(), Root::Tree(scrubbed()), Root::Absent), Ok(()), "it is looked for where it was left");
+        assert_eq!(check(canonical, Root::Absent, Root::Tree(scrubbed())), Err(Refusal::RetainedTreeMismatch));
+        let elsewhere = |progress, root, removing| {
+            live_check(&receipt(progress), &paths(), &Live { parent: Parent::Is(Inode { dev: 0, ino: 0 }), root, removing })
+        };
+        assert_eq!(elsewhere(pending(), Root::Absent, Root::Tree(scrubbed())), Err(Refusal::ParentIdentityMismatch));
+        assert_eq!(elsewhere(Progress::Prepared, Root::Tree(evidence().tree), Root::Absent), Err(Refusal::EvidenceMismatch));
         let lost = live_check(
             &receipt(Progress::OwnerRetired),
             &paths(),

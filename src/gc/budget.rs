@@ -119,6 +119,32 @@ mod tests {
         }
     }
     #[test]
+    fn a_history_counts_a_file_before_its_bytes_and_an_append_as_one_file_more() {
+        let mut history = stored(50_000, 0).unwrap();
+        assert_eq!(history.project(0, &scope(0).unwrap()), Err(Refusal::JournalCapacityExceeded));
+        assert_eq!(stored(49_999, 0).unwrap().project(0, &scope(0).unwrap()), Ok(()));
+        assert_eq!(history.admit(1).map_err(|full| full.counts), Err("state files of one transcript"));
+        assert_eq!(history.bytes.used, 0, "what is refused costs nothing");
+    }
+    /// Q2, Q4, Q6 and Q1 at one less than the limit, the limit, and one more.
+    #[test]
+    fn bytes_at_one_less_the_limit_and_one_more() {
+        for (more, fits) in [(0, true), (1, true), (2, false)] {
+            let size = MAX_RECEIPT_BYTES - 1 + more;
+            assert_eq!(stored(1, size).is_ok(), fits, "a stored receipt of {size}");
+            let projected = History::default().project(size, &scope(0).unwrap());
+            assert_eq!(projected, if fits { Ok(()) } else { Err(Refusal::ReceiptCapacityExceeded) }, "a candidate of {size}");
+            let mut history = stored(7, MAX_RECEIPT_BYTES).unwrap();
+            history.admit(MAX_RECEIPT_BYTES - 100).unwrap();
+            let projected = history.project(99 + more, &scope(8).unwrap());
+            assert_eq!(projected, if fits { Ok(()) } else { Err(Refusal::JournalCapacityExceeded) }, "{more} behind 511.9 MiB");
+            assert_eq!(history.admit(99 + more).is_ok(), fits, "{more} behind 511.9 MiB");
+        }
+        for (entries, fits) in [(49_998, true), (49_999, true), (50_000, false)] {
+            assert_eq!(History::default().project(1, &scope(entries).unwrap()).is_ok(), fits, "an append behind {entries} entries");
+        }
+    }
+    #[test]
     fn an_append_needs_an_entry_and_its_bytes() {
         let history = stored(1, 1_885).unwrap();
         assert_eq!(history.project(1_900, &scope(49_999).unwrap()), Ok(()));

@@ -457,6 +457,51 @@ mod tests {
         assert!(moved.extends(&before) && before.extends(&moved));
     }
     #[test]
+    fn history_compares_every_object_and_every_list() {
+        let root = Inode { dev: 1, ino: 1 };
+        let mut before = Continuation::new(Inode { dev: 1, ino: 9 }, "/r/.task-artifact-owners/x".into(), tree(&["", "d/", "f"]));
+        before.tree = changed(&before.tree, "f", |file| file.sha256 = Some([1; 32]));
+        List::ALL.into_iter().for_each(|list| before.append(list, "value".into()));
+        let with = |change: &dyn Fn(&mut Continuation)| {
+            let mut next = before.clone();
+            change(&mut next);
+            next.extends(&before)
+        };
+        let entry = |path: &'static str, change: fn(&mut Entry)| with(&|next| next.tree = changed(&next.tree, path, change));
+        assert!(with(&|_| ()));
+        assert!(!with(&|next| next.parent.ino = 8));
+        assert!(!with(&|next| next.tree.root = Inode { dev: 2, ..root }));
+        assert!(!with(&|next| next.tree.root = Inode { ino: 2, ..root }));
+        assert!(!entry("d", |entry| entry.kind = NodeKind::File), "kind");
+        assert!(!entry("d", |entry| entry.dev = 2), "dev");
+        assert!(!entry("d", |entry| entry.ino = 7), "ino");
+        assert!(!entry("f", |entry| entry.nlink = 2), "nlink");
+        assert!(!entry("f", |entry| entry.size = 6), "size");
+        assert!(!entry("f", |entry| entry.sha256 = Some([2; 32])), "sha256");
+        assert!(!entry("f", |entry| entry.sha256 = None), "no sha256 any more");
+        for list in List::ALL {
+            assert!(!with(&|next| next.retain(list, |_| false)), "{list:?} is dropped");
+            assert!(with(&|next| next.append(list, "another".into())), "{list:?} grows");
+        }
+    }
+    /// A candidate in memory may name an entry twice before its grammar is asked for.
+    #[test]
+    fn history_counts_entries() {
+        let before = Continuation::new(Inode { dev: 1, ino: 9 }, "/r/.task-artifact-owners/x".into(), tree(&["", "f"]));
+        let mut twice = before.clone();
+        twice.tree.entries.push(before.tree.entries[1].clone());
+        assert!(!twice.extends(&before));
+        assert!(twice.extends(&twice), "near miss: not more than before");
+    }
+    #[test]
+    fn non_expansion_compares_kind_and_both_numbers_of_an_object() {
+        let expected = tree(&["", "d/", "f"]);
+        assert!(!is_within(&changed(&expected, "d", |entry| entry.kind = NodeKind::File), &expected));
+        assert!(!is_within(&changed(&expected, "f", |entry| entry.dev = 2), &expected));
+        assert!(!is_within(&changed(&expected, "f", |entry| entry.ino = 9), &expected));
+        assert!(!is_within(&TreeSnapshot { root: Inode { dev: 1, ino: 2 }, ..expected.clone() }, &expected));
+    }
+    #[test]
     fn a_list_takes_its_own_values_once_and_not_too_many() {
         let paths = SessionsRoot::new(b"/r").unwrap().owner("x");
         let read = |list: List, text: &str| read_list(&Value::parse(text.as_bytes()).unwrap(), list, &paths).map(|values| values.len());
@@ -467,6 +512,12 @@ mod tests {
         }
         let codes = |count: usize| format!("[{}]", (0..count).map(|n| format!("\"c{n}\"")).collect::<Vec<_>>().join(","));
         assert_eq!((read(List::NativeCodes, &codes(64)), read(List::NativeCodes, &codes(65))), (Some(64), None));
+        let side = |count: usize| format!("[{}]", (0..count).map(|n| format!("\"/r/.gjc-recovery/{n}\"")).collect::<Vec<_>>().join(","));
+        for list in List::SIDE {
+            assert_eq!((read(list, &side(256)), read(list, &side(257))), (Some(256), None), "{list:?}");
+        }
+        let long = |length: usize| format!("[\"{}\"]", "c".repeat(length));
+        assert_eq!((read(List::NativeCodes, &long(128)), read(List::NativeCodes, &long(129))), (Some(1), None));
         assert_eq!((read(List::WindowsCodes, r#"["0x0000000A"]"#), read(List::WindowsCodes, r#"["0x00000A"]"#)), (Some(1), None));
     }
 }

@@ -99,7 +99,8 @@ impl Ground<'_> {
     /// What stands at the transcript's path now.
     fn current(&self, target: &Target) -> Result<Current, Fault> {
         let recorded = Path::new(OsStr::from_bytes(target.transcript_path.as_bytes()));
-        // A journal is about a transcript of its scope. Most are gone, which the directory tells by the name alone.
+        // The replay binds only a target whose path `Scope::accepts` took: a normalised name directly in this scope. So the last
+        // component, asked of the scope's own directory, is the whole question; most are gone, which it tells by the name alone.
         if let Some((scope, name)) = self.beside.zip(recorded.file_name())
             && scope.lstat(name).is_err_and(|error| error.errno == Errno::NOENT)
         {

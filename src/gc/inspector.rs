@@ -556,4 +556,22 @@ mod tests {
         assert_eq!(of(MAX_INSPECTED), Answer::Accepts);
         assert_eq!(of(MAX_INSPECTED + 1).message(), Some("managed_gc_protocol_scope_limit_exceeded"));
     }
+
+    /// Counted over all scopes: this one has a file, and others had the rest before.
+    #[test]
+    fn more_files_than_gjc_inspects_are_refused_at_the_first_one_too_many() {
+        let identity = crate::agent::identity::Identity { platform: crate::agent::identity::Platform::Posix, canonical_path: "/ws".into() };
+        let scope = format!("/a/sessions/{}", identity.directory_name());
+        let fs = Memory::new();
+        fs.plant(&scope, &crate::corpus::clean::scope(&identity, []));
+        fs.file(format!("{scope}/{INTERNAL}/{LOCKS}/.gjc-lock-00000000-0000-4000-8000-000000000000.stale"), b"");
+        let world = World::of_agent(&fs, &Nowhere, Release::default(), 1000, "/a");
+        let of = |mut before: u64| {
+            let directory = Path::new(&scope);
+            let inspected = Inspected { world: &world, directory, journals: None, tombstones: BTreeMap::new(), histories: BTreeMap::new() };
+            Stop::answer(inspected.judge(&mut before))
+        };
+        assert_eq!((of(MAX_INSPECTED - 2), of(MAX_INSPECTED - 1)), (Answer::Accepts, Answer::Accepts));
+        assert_eq!(of(MAX_INSPECTED).message(), Some("managed_gc_protocol_entry_limit_exceeded"));
+    }
 }

@@ -310,6 +310,83 @@ mod tests {
         assert_eq!(replayed(&[(State::ArtifactsRemoved, removed())], false).0, Err(Refusal::StateMissing));
         assert_eq!(replayed(&[], true).0, Err(Refusal::StateMissing), "an odd attempt is no state either, and is judged later");
     }
+    /// A leftover like `…-prepared.json.tmp` is judged before anybody asks whether `prepared` is there (§11.2).
+    #[test]
+    fn a_name_that_is_none_is_told_where_nothing_else_is() {
+        let root = SessionsRoot::new(b"/r").unwrap();
+        let scope = Scope { digest: "d", directory: b"/r/v2-d", root: &root };
+        let path: JsString = PATH.into();
+        let key = Key::of(path.as_js());
+        let with = |suffixes: &[&str]| {
+            let names = Names::of(key, suffixes.iter().map(|suffix| (format!("{}{suffix}", key.prefix()), true)));
+            let read = |_| Ok::<_, Refusal>(removed());
+            replay(scope, Subject::Transcript(&path), &names, &mut Tape::default(), read, |_| Ok(())).map(|journal| journal.is_some())
+        };
+        assert_eq!(with(&["prepared.json.tmp"]), Err(Refusal::ContinuationCorrupt));
+        assert_eq!(with(&["prepared.json.tmp", "artifacts_removed.json"]), Err(Refusal::ContinuationCorrupt));
+        assert_eq!(with(&["artifacts_removed.json"]), Err(Refusal::StateMissing), "near miss");
+        assert_eq!(with(&[]), Ok(false));
+    }
+    /// A pending receipt of this journal whose attempt recorded `codes`.
+    fn pending(attempt: u64, codes: &[&str], evidence: Option<Evidence>) -> String {
+        use crate::gc::{Continuation, List};
+        let root = SessionsRoot::new(b"/r").unwrap();
+        let scope = Scope { digest: "d", directory: b"/r/v2-d", root: &root };
+        let first = Replay::begin(scope, Subject::Transcript(&PATH.into()), prepared().as_bytes(), &mut Tape::default()).unwrap().prepared;
+        let evidence = evidence.unwrap_or(first.evidence);
+        let owner = root.owner(&evidence.locator.owner_id).root;
+        let mut continuation = Continuation::new(evidence.parent, JsString::from_wtf8(owner), evidence.tree.clone());
+        codes.iter().for_each(|code| continuation.append(List::NativeCodes, (*code).into()));
+        let outcome = Box::new(Retained { why: crate::gc::Why::CleanupPending, continuation, native: None });
+        let receipt = Receipt { progress: Progress::OwnerPending { attempt, outcome }, evidence, ..first };
+        String::from_utf8(receipt.encode().unwrap()).unwrap()
+    }
+    #[test]
+    fn an_attempt_is_the_one_that_its_file_is_named_after() {
+        let with = |first: u64, second: u64| {
+            let files = [
+                (State::Prepared, prepared()),
+                (State::ArtifactsRemoved, removed()),
+                (State::OwnerPending(1), pending(first, &[], None)),
+                (State::OwnerPending(2), pending(second, &[], None)),
+            ];
+            replayed(&files, false).0
+        };
+        assert_eq!(with(1, 2), Ok(Some(State::OwnerPending(2))));
+        for (first, second) in [(2, 2), (1, 1), (1, 3), (2, 1)] {
+            assert_eq!(with(first, second), Err(Refusal::StateMissing), "{first} and {second}");
+        }
+    }
+    #[test]
+    fn evidence_that_differs_is_told_before_a_history_that_breaks() {
+        let with = |second: String| {
+            let files = [
+                (State::Prepared, prepared()),
+                (State::ArtifactsRemoved, removed()),
+                (State::OwnerPending(1), pending(1, &["c"], None)),
+                (State::OwnerPending(2), second),
+            ];
+            replayed(&files, false).0
+        };
+        let mut other = Evidence::read(&Value::parse(example("s").as_bytes()).unwrap()).unwrap();
+        other.tree.entries[1].nlink = 4;
+        assert_eq!(with(pending(2, &["c"], None)), Ok(Some(State::OwnerPending(2))));
+        assert_eq!(with(pending(2, &[], None)), Err(Refusal::ContinuationAuthorityMismatch), "a code is dropped");
+        assert_eq!(with(pending(2, &[], Some(other))), Err(Refusal::EvidenceMismatch), "and the evidence differs");
+    }
+    #[test]
+    fn what_stands_at_the_transcripts_path_is_told_before_a_name_that_is_none() {
+        let root = SessionsRoot::new(b"/r").unwrap();
+        let scope = Scope { digest: "d", directory: b"/r/v2-d", root: &root };
+        let path: JsString = PATH.into();
+        let key = Key::of(path.as_js());
+        let names = Names::of(key, ["prepared.json", "prepared.json.tmp"].map(|suffix| (format!("{}{suffix}", key.prefix()), true)));
+        let with = |bound: Result<(), Refusal>| {
+            replay(scope, Subject::Key(key), &names, &mut Tape::default(), |_| Ok::<_, Refusal>(prepared()), |_| bound).map(|_| ())
+        };
+        assert_eq!(with(Err(Refusal::TranscriptReplaced)), Err(Refusal::TranscriptReplaced));
+        assert_eq!(with(Ok(())), Err(Refusal::ContinuationCorrupt));
+    }
     #[test]
     fn both_named_states_are_decoded_before_either_is_held_to_its_name() {
         let files =
@@ -362,9 +439,14 @@ mod tests {
         assert!(journal(Progress::OwnerRetired).completes(&record("s"), &root));
         assert!(!journal(Progress::ArtifactsRemoved).completes(&record("s"), &root));
         assert!(!journal(Progress::OwnerRetired).completes(&record("other"), &root));
-        let mut unflagged = record("s");
-        unflagged.as_object_mut().unwrap().set("taskArtifactOwnerRetired", Value::Bool(false));
-        assert!(!journal(Progress::OwnerRetired).completes(&unflagged, &root));
+        for flag in [RETIRED, "taskArtifactOwnerTranscriptDeleted"] {
+            let mut unflagged = record("s");
+            unflagged.as_object_mut().unwrap().set(flag, Value::Bool(false));
+            assert!(!journal(Progress::OwnerRetired).completes(&unflagged, &root), "{flag}");
+        }
+        let mut unfinished = record("s");
+        unfinished.as_object_mut().unwrap().set(OUTCOME, Value::string("completed"));
+        assert!(!journal(Progress::OwnerRetired).completes(&unfinished, &root), "the outcome");
     }
     #[test]
     fn the_current_transcript_is_absent_or_the_prepared_one() {

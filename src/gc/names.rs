@@ -258,7 +258,13 @@ mod tests {
             assert_eq!(name, Name::OddAttempt(key()), "{odd}");
             assert!(name.fits_directory());
         }
-        for none in ["owner_pending-1.json", "owner_pending-0000000x.json", "owner_pending-00000001.json.tmp", "owner_pending-"] {
+        for none in [
+            "owner_pending-1.json",
+            "owner_pending-1234567.json",
+            "owner_pending-0000000x.json",
+            "owner_pending-00000001.json.tmp",
+            "owner_pending-",
+        ] {
             let name = suffix(none);
             assert_eq!(name, Name::NoAttempt(key()), "{none}");
             assert!(!name.fits_directory());
@@ -293,6 +299,14 @@ mod tests {
         assert!(!found.are_corrupt() && found.has(State::OwnerPending(10)) && !found.has(State::ArtifactsRemoved));
         assert!(Names::of(key(), [(key().name(State::Prepared), false)]).are_corrupt());
         assert!(!Names::of(key(), [(other.name(State::Prepared), false)]).are_corrupt());
+    }
+    #[test]
+    fn what_is_no_regular_file_is_corrupt_and_outside_the_grammar_whatever_its_name() {
+        for suffix in ["prepared.json", "owner_pending-00000001.json", "owner_pending-000000001.json", "owner_pending-1.json", "done.json"]
+        {
+            let names = Names::of(key(), [(format!("{}{suffix}", key().prefix()), false)]);
+            assert!(names.are_corrupt() && names.are_outside_grammar() && !names.is_empty(), "{suffix}");
+        }
     }
     #[test]
     fn a_journal_and_discovery_take_offence_at_different_names() {

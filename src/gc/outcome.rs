@@ -244,3 +244,122 @@ impl NativeOutcome {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::owner_evidence::{EMPTY_SHA256, example};
+    use crate::agent::record::NodeKind;
+    use crate::json::Value;
+
+    fn evidence() -> Evidence {
+        Evidence::read(&Value::parse(example("s").as_bytes()).unwrap()).unwrap()
+    }
+    fn root() -> SessionsRoot {
+        SessionsRoot::new(b"/r").unwrap()
+    }
+    /// A continuation at `.removing` whose files are all scrubbed.
+    fn scrubbed() -> Continuation {
+        let removing = JsString::from_wtf8(root().owner(&evidence().locator.owner_id).removing);
+        let mut continuation = Continuation::new(evidence().parent, removing, evidence().tree);
+        for file in continuation.tree.entries.iter_mut().filter(|entry| entry.kind == NodeKind::File) {
+            (file.size, file.sha256) = (0, Some(EMPTY_SHA256));
+        }
+        continuation.append(List::NativeCodes, "cleanup_pending".into());
+        continuation.append(List::NativeCodes, "other".into());
+        continuation.payload_durable = Some(true);
+        continuation
+    }
+    fn native() -> NativeOutcome {
+        NativeOutcome { code: Some("cleanup_pending".into()), payload_durable: Some(true), ..NativeOutcome::default() }
+    }
+    fn outcome(why: Why, continuation: Continuation, native: Option<NativeOutcome>) -> String {
+        let mut out = Vec::new();
+        Retained { why, continuation, native }.write(&evidence(), &mut out);
+        String::from_utf8(out).unwrap()
+    }
+    fn read(text: &str) -> Result<&'static str, Refusal> {
+        Outcome::read(&Value::parse(text.as_bytes()).unwrap(), &root(), &evidence()).map(|outcome| outcome.word())
+    }
+    const INVALID: Result<&str, Refusal> = Err(Refusal::OutcomeInvalid);
+
+    #[test]
+    fn each_rule_of_a_retired_payload_by_itself() {
+        let with = |change: &dyn Fn(&mut Continuation, &mut NativeOutcome)| {
+            let (mut continuation, mut native) = (scrubbed(), native());
+            change(&mut continuation, &mut native);
+            read(&outcome(Why::PayloadRetired, continuation, Some(native)))
+        };
+        assert_eq!(with(&|_, _| ()), Ok("payload_retired"));
+        assert_eq!(with(&|_, native| native.code = Some("other".into())), INVALID, "another code");
+        assert_eq!(with(&|_, native| native.code = None), INVALID, "no code");
+        assert_eq!(with(&|_, native| native.payload_durable = Some(false)), INVALID, "not durable");
+        assert_eq!(with(&|_, native| native.payload_durable = None), INVALID, "nobody said that it is durable");
+        assert_eq!(with(&|continuation, _| continuation.tree = evidence().tree), INVALID, "files with content");
+        let canonical = |continuation: &mut Continuation, _: &mut NativeOutcome| {
+            continuation.retained_root = JsString::from_wtf8(root().owner(&evidence().locator.owner_id).root);
+        };
+        assert_eq!(with(&canonical), INVALID, "at the canonical root");
+        for side in List::SIDE {
+            assert_eq!(with(&|continuation, _| continuation.append(side, "/r/.gjc-recovery/x".into())), INVALID, "{side:?}");
+        }
+        let text = outcome(Why::PayloadRetired, scrubbed(), Some(native()));
+        assert_eq!(read(&text.replace("\"namespace\":\"retained\"", "\"namespace\":\"gone\"")), INVALID, "the namespace");
+        assert_eq!(read(&outcome(Why::PayloadRetired, scrubbed(), None)), INVALID, "without the native answer");
+    }
+    #[test]
+    fn what_native_removal_may_say_of_itself_by_kind() {
+        let ok = || Some(NativeOutcome { ok: true, ..NativeOutcome::default() });
+        let uncertain = || Why::Uncertain { reason: "r".into() };
+        assert_eq!(read(&outcome(Why::CleanupPending, scrubbed(), ok())), INVALID);
+        assert_eq!(read(&outcome(Why::CleanupPending, scrubbed(), Some(native()))), Ok("cleanup_pending"), "near miss: not ok");
+        assert_eq!(read(&outcome(Why::CleanupPending, scrubbed(), None)), Ok("cleanup_pending"), "near miss: nothing said");
+        assert_eq!(read(&outcome(uncertain(), scrubbed(), ok())), Ok("uncertain"), "near miss: ok is no proof");
+        for more in ["\"code\":\"other\"", "\"payloadDurable\":false", "\"payloadDurable\":true"] {
+            let text = outcome(uncertain(), scrubbed(), ok()).replace("{\"ok\":true}", &format!("{{\"ok\":true,{more}}}"));
+            assert_eq!(read(&text), INVALID, "ok and {more}");
+        }
+    }
+    /// Each of them is looked for in its own list, not in any.
+    #[test]
+    fn what_native_removal_names_stands_in_the_list_of_its_kind() {
+        let paths = root().owner(&evidence().locator.owner_id);
+        let mut continuation = scrubbed();
+        let values: [(&str, List, JsString); 6] = [
+            ("code", List::NativeCodes, "0x0000000a".into()),
+            ("windowsErrorCode", List::WindowsCodes, "0x0000000b".into()),
+            ("detachedPath", List::Detached, JsString::from_wtf8(paths.removing)),
+            ("retainedSuccessorPath", List::Successors, "/r/.gjc-recovery/s".into()),
+            ("retainedPlaceholderPath", List::Placeholders, "/r/.gjc-recovery/p".into()),
+            ("retainedUnknownPath", List::Unknown, "/r/.gjc-recovery/u".into()),
+        ];
+        values.iter().for_each(|(_, list, value)| continuation.append(*list, value.clone()));
+        let said = |key: &str, value: &JsString| {
+            let text = outcome(Why::CleanupPending, continuation.clone(), Some(NativeOutcome::default()));
+            read(&text.replace("{\"ok\":false}", &format!("{{\"ok\":false,\"{key}\":\"{value}\"}}")))
+        };
+        for (key, of, _) in &values {
+            for (_, list, value) in &values {
+                let expected = if of == list { Ok("cleanup_pending") } else { INVALID };
+                assert_eq!(said(key, value), expected, "{key}: {value}");
+            }
+        }
+    }
+    #[test]
+    fn only_a_durable_continuation_has_a_durable_native_answer() {
+        let said = |recorded: Option<bool>, native: bool| {
+            let mut continuation = scrubbed();
+            continuation.payload_durable = recorded;
+            read(&outcome(
+                Why::CleanupPending,
+                continuation,
+                Some(NativeOutcome { payload_durable: Some(native), ..NativeOutcome::default() }),
+            ))
+        };
+        assert_eq!(said(Some(true), true), Ok("cleanup_pending"));
+        for recorded in [None, Some(false)] {
+            assert_eq!(said(recorded, true), INVALID, "{recorded:?}");
+            assert_eq!(said(recorded, false), Ok("cleanup_pending"), "false needs nothing: {recorded:?}");
+        }
+    }
+}

@@ -310,6 +310,80 @@ mod tests {
         }
     }
 
+    /// The number of the last operation of this kind while `act` runs.
+    fn last_call(is: impl Fn(&str, &Path) -> bool + Sync, act: impl Fn(&dyn Fs, &Locator)) -> u64 {
+        let (fs, locator) = tree();
+        let last = std::sync::Mutex::new(None);
+        let counting = Inject::new(&fs, |call| {
+            if call.phase == Phase::Before && is(call.op, call.path) {
+                *last.lock().unwrap() = Some(call.number);
+            }
+            None
+        });
+        act(&counting, &locator);
+        let last = *last.lock().unwrap();
+        last.unwrap()
+    }
+    /// What `act` says when `change` happens right before that operation.
+    fn meanwhile<T>(number: u64, change: impl Fn(&Memory) + Sync, act: impl Fn(&dyn Fs, &Locator) -> T) -> T {
+        let (fs, locator) = tree();
+        let inject = Inject::new(&fs, |call| {
+            if call.number == number && call.phase == Phase::Before {
+                change(&fs);
+            }
+            None
+        });
+        act(&inject, &locator)
+    }
+    fn captured(fs: &dyn Fs, locator: &Locator) -> Result<usize, Fault> {
+        owners(fs).evidence(locator, "s".into()).map(|evidence| evidence.tree.entries.len())
+    }
+
+    /// The same manifest in another directory: the opened one is compared with the locator, not only its name.
+    #[test]
+    fn a_directory_that_is_swapped_before_it_is_opened_is_refused() {
+        let opening = last_call(|op, path| op == "opendir" && path == Path::new(&root()), |fs, locator| opened(fs, locator).unwrap());
+        let swap = |fs: &Memory| {
+            let manifest = manifest_of(fs, "s").encode();
+            fs.rename(root(), "/elsewhere");
+            fs.directory(root());
+            fs.file(format!("{}/{MANIFEST}", root()), &manifest);
+        };
+        assert_eq!(meanwhile(opening, swap, opened), refused(Refusal::OwnerIdentityMismatch));
+    }
+    #[test]
+    fn a_manifest_that_becomes_a_link_before_the_second_reading_is_no_manifest() {
+        let opening = last_call(|op, path| op == "opendir" && path == Path::new(&root()), |fs, locator| opened(fs, locator).unwrap());
+        let swap = |fs: &Memory| {
+            let manifest = format!("{}/{MANIFEST}", root());
+            fs.rename(&manifest, "/elsewhere");
+            fs.symlink(&manifest, "/elsewhere");
+        };
+        assert_eq!(meanwhile(opening, swap, opened), refused(Refusal::ManifestInvalid));
+    }
+    #[test]
+    fn a_manifest_with_two_names_is_none() {
+        let manifest = format!("{}/{MANIFEST}", root());
+        assert_eq!(after(|fs| fs.hard_link(&manifest, "/second")), refused(Refusal::ManifestInvalid));
+    }
+    /// §7.3: after the tree the manifest is read once more, and then the directory of owners is looked at again.
+    #[test]
+    fn what_changes_while_evidence_is_captured_is_refused() {
+        let manifest = PathBuf::from(format!("{}/{MANIFEST}", root()));
+        let of_tree = |_: &str, path: &Path| path.starts_with(root()) && path != manifest;
+        let reading = 1 + last_call(of_tree, |fs, locator| assert_eq!(captured(fs, locator), Ok(3)));
+        let rewrite = |fs: &Memory| set_manifest(fs, &manifest_of(fs, "other").encode());
+        assert_eq!(meanwhile(reading, rewrite, captured).err(), Some(Fault::Rule(Refusal::SessionMismatch)));
+        let looking =
+            last_call(|op, path| op == "lstat" && path == Path::new(OWNERS), |fs, locator| assert_eq!(captured(fs, locator), Ok(3)));
+        assert!(looking > reading, "{looking} behind {reading}");
+        let replace = |fs: &Memory| {
+            fs.rename(OWNERS, "/elsewhere");
+            fs.directory(OWNERS);
+        };
+        assert_eq!(meanwhile(looking, replace, captured).err(), Some(Fault::Rule(Refusal::ParentChangedDuringCapture)));
+    }
+
     #[test]
     fn evidence_is_captured_from_a_quiet_owner() {
         let (fs, locator) = tree();

@@ -67,11 +67,14 @@ fn header(line: &[u8]) -> Option<(JsString, JsString)> {
 /// What stands of an owner. `here` says where a path that records spell lies on this machine.
 ///
 /// # Errors
-/// [`Fault::Unbound`] when a tree moves or cannot be read while it is captured.
+/// [`Fault::Unbound`] when the directory of owners cannot be looked at, or a tree moves or cannot be read while it is captured.
 pub fn owner_roots(fs: &dyn Fs, paths: &OwnerPaths, here: impl Fn(&[u8]) -> PathBuf) -> Result<Live, Fault> {
     let parent = match fs.lstat(&here(&paths.owners)) {
         Ok(meta) if meta.kind == Kind::Directory => Parent::Is(Inode { dev: meta.dev, ino: meta.ino }),
-        _ => Parent::Unavailable,
+        Ok(_) => Parent::Unavailable,
+        Err(error) if matches!(error.errno, Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Parent::Unavailable,
+        // That it was not looked at says nothing of what it is.
+        Err(_) => return Err(Fault::Unbound),
     };
     Ok(Live { parent, root: root(fs, &here(&paths.root))?, removing: root(fs, &here(&paths.removing))? })
 }
@@ -85,4 +88,68 @@ fn root(fs: &dyn Fs, path: &Path) -> Result<Root, Fault> {
     };
     let tree = artifacts::snapshot(fs, &survey).map_err(|_| Fault::Unbound)?;
     Ok(TreeSnapshot::captured(&tree).map_or(Root::Unavailable, Root::Tree))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::owner_evidence::{EMPTY_SHA256, example};
+    use crate::fsys::{Inject, Memory, Phase};
+    use crate::gc::{Evidence, Refusal};
+
+    const PATH: &str = "/r/v2-d/t.jsonl";
+
+    fn target() -> Target {
+        let evidence = Evidence::read(&Value::parse(example("s").as_bytes()).unwrap()).unwrap();
+        let identity = Identity { dev: 1_u64.into(), ino: 2_u64.into(), size: 0, mtime_ns: 0_u64.into(), sha256: EMPTY_SHA256 };
+        Target { transcript_path: PATH.into(), session_id: "s".into(), cwd: "/w".into(), identity, locator: evidence.locator }
+    }
+    fn header(id: &str, cwd: &str) -> String {
+        let evidence = Value::parse(example("s").as_bytes()).unwrap();
+        let locator = crate::json::stringify::to_text(evidence.member("locator").unwrap());
+        format!("{{\"type\":\"session\",\"version\":5,\"id\":\"{id}\",\"cwd\":\"{cwd}\",\"taskArtifactOwner\":{locator}}}\n")
+    }
+    fn standing(fs: &dyn Fs) -> Result<Current, Fault> {
+        transcript(fs, Path::new(PATH), &target(), |cwd| *cwd == *"/elsewhere")
+    }
+    fn with(text: &str) -> (Memory, Result<Current, Fault>) {
+        let fs = Memory::new();
+        fs.file(PATH, text.as_bytes());
+        let current = standing(&fs);
+        (fs, current)
+    }
+
+    #[test]
+    fn what_stands_at_the_path_is_told_in_gjcs_order() {
+        assert_eq!(standing(&Memory::new()), Ok(Current::Absent));
+        let (fs, current) = with(&header("s", "/w"));
+        let Ok(Current::Present(found)) = current else { panic!("{current:?}") };
+        assert_eq!((found.session_id.to_string(), found.cwd.to_string(), found.locator), ("s".into(), "/w".into(), target().locator));
+        assert_eq!(found.identity.size, header("s", "/w").len() as u64);
+        fs.hard_link(PATH, "/second");
+        assert_eq!(standing(&fs), Ok(Current::Irregular), "two names");
+        for text in ["", "\n", "{}\n", &header("", "/w"), &header("s", ""), &header("s", "/w").replace("\"session\"", "\"other\"")] {
+            assert_eq!(with(text).1, Ok(Current::WithoutHeader), "{text}");
+        }
+        assert_eq!(with(&header("s", "/elsewhere")).1, Ok(Current::OtherWorkspace));
+        let ownerless = header("s", "/w").replace("taskArtifactOwner", "owner");
+        assert_eq!(with(&ownerless).1, Ok(Current::WithoutOwner));
+        assert_eq!(with(&ownerless.replace("/w", "/elsewhere")).1, Ok(Current::OtherWorkspace), "before the owner is asked for");
+        assert_eq!(Current::WithoutHeader.bind(&target()), Err(Refusal::TranscriptHeaderInvalid));
+        assert_eq!(Current::OtherWorkspace.bind(&target()), Err(Refusal::ContinuationAuthorityMismatch));
+    }
+    /// A transcript that moves while it is hashed is neither the prepared one nor another.
+    #[test]
+    fn a_transcript_that_grows_while_it_is_read_is_not_known() {
+        let (fs, _) = with(&header("s", "/w"));
+        let grown = std::sync::atomic::AtomicBool::new(false);
+        let inject = Inject::new(&fs, |call| {
+            let first = || !grown.swap(true, std::sync::atomic::Ordering::SeqCst);
+            if call.op == "read" && call.phase == Phase::Before && first() {
+                fs.append(PATH, b"{}\n");
+            }
+            None
+        });
+        assert_eq!(standing(&inject), Err(Fault::Unbound));
+    }
 }

@@ -281,6 +281,20 @@ mod tests {
         assert_eq!(refusal(decide(&last, Some(&journal), stays)), Some(Refusal::PhysicalRetirementUnverified));
     }
     #[test]
+    fn evidence_is_told_before_the_order_of_states() {
+        let order = candidate("owner_retired", &completed());
+        let moved =
+            Value::parse(crate::json::stringify::to_text(&order).replacen("\"nlink\":\"3\"", "\"nlink\":\"4\"", 1).as_bytes()).unwrap();
+        assert_eq!(refusal(decide(&order, Some(&journal(Progress::Prepared)), |_| {})), Some(Refusal::StateOrderInvalid));
+        assert_eq!(refusal(decide(&moved, Some(&journal(Progress::Prepared)), |_| {})), Some(Refusal::EvidenceMismatch));
+    }
+    #[test]
+    fn a_candidate_is_decoded_before_the_owner_is_looked_for() {
+        let malformed = candidate("owner_retired", r#","taskArtifactOwnerRetirementOutcome":{"kind":"completed"}"#);
+        let stays = |facts: &mut Facts<'_>| facts.gone = Err(Refusal::PhysicalRetirementUnverified);
+        assert_eq!(refusal(decide(&malformed, Some(&journal(Progress::ArtifactsRemoved)), stays)), Some(Refusal::OutcomeInvalid));
+    }
+    #[test]
     fn a_full_history_is_told_before_the_candidate_is_decoded() {
         let malformed = candidate("owner_retired", r#","taskArtifactOwnerRetirementOutcome":{"kind":"completed"}"#);
         let journal = journal(Progress::ArtifactsRemoved);

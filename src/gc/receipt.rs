@@ -441,15 +441,119 @@ mod tests {
     use super::*;
     use crate::agent::owner_evidence::example;
 
-    fn prepared() -> Receipt {
-        let text = format!(
+    fn text() -> String {
+        format!(
             r#"{{"schemaVersion":1,"state":"prepared","scope":"d","transcriptPath":"/r/v2-d/t.jsonl","sessionId":"s","cwd":"/w","transcriptIdentity":{{"dev":"1","ino":"2","nlink":"1","size":3,"mtimeNs":"4","sha256":"{}"}},"taskArtifactOwnerDeletionEvidence":{}}}"#,
             "ab".repeat(32),
             example("s"),
-        );
+        )
+    }
+    fn bootstrap(text: &str) -> Result<Receipt, Refusal> {
         let root = SessionsRoot::new(b"/r").unwrap();
         let scope = Scope { digest: "d", directory: b"/r/v2-d", root: &root };
-        parse(text.as_bytes(), &mut Tape::default(), |value| Receipt::bootstrap(value, &scope, &"/r/v2-d/t.jsonl".into())).unwrap()
+        parse(text.as_bytes(), &mut Tape::default(), |value| Receipt::bootstrap(value, &scope, &"/r/v2-d/t.jsonl".into()))
+    }
+    fn prepared() -> Receipt {
+        bootstrap(&text()).unwrap()
+    }
+    /// The canonical text of the same journal at another progress.
+    fn text_at(progress: Progress) -> String {
+        String::from_utf8(Receipt { progress, ..prepared() }.encode().unwrap()).unwrap()
+    }
+    fn decoded(text: &str) -> Result<State, Refusal> {
+        let root = SessionsRoot::new(b"/r").unwrap();
+        let receipt = parse(text.as_bytes(), &mut Tape::default(), |value| Receipt::decode(value, "d", &root, &prepared().target));
+        receipt.map(|receipt| receipt.state())
+    }
+    /// The text with one thing changed, which must be in it.
+    fn with(text: &str, from: &str, to: &str) -> String {
+        assert!(text.contains(from), "{from} in {text}");
+        text.replacen(from, to, 1)
+    }
+    /// An attempt that emptied every file and left the tree at `.removing`.
+    fn payload_retired() -> Progress {
+        use crate::gc::{List, NativeOutcome};
+        let receipt = prepared();
+        let removing = SessionsRoot::new(b"/r").unwrap().owner(&receipt.evidence.locator.owner_id).removing;
+        let mut continuation = Continuation::new(receipt.evidence.parent, JsString::from_wtf8(removing), receipt.evidence.tree);
+        continuation.payload_durable = Some(true);
+        continuation.append(List::NativeCodes, "cleanup_pending".into());
+        for entry in continuation.tree.entries.iter_mut().filter(|entry| entry.kind == crate::agent::record::NodeKind::File) {
+            (entry.size, entry.sha256) = (0, Some(crate::agent::owner_evidence::EMPTY_SHA256));
+        }
+        let native = NativeOutcome { code: Some("cleanup_pending".into()), payload_durable: Some(true), ..NativeOutcome::default() };
+        Progress::OwnerPending { attempt: 1, outcome: Box::new(Retained { why: Why::PayloadRetired, continuation, native: Some(native) }) }
+    }
+
+    /// Step 6: each fixed member and each flag by itself.
+    #[test]
+    fn a_receipt_of_something_else_is_a_mismatch() {
+        let (removed, pending, retired) =
+            (text_at(Progress::ArtifactsRemoved), text_at(payload_retired()), text_at(Progress::OwnerRetired));
+        assert_eq!(decoded(&removed), Ok(State::ArtifactsRemoved));
+        assert_eq!(decoded(&pending), Ok(State::OwnerPending(1)));
+        assert_eq!(decoded(&retired), Ok(State::OwnerRetired));
+        for (text, from, to) in [
+            (&removed, "\"schemaVersion\":1", "\"schemaVersion\":2"),
+            (&removed, "\"state\":\"artifacts_removed\"", "\"state\":\"removed\""),
+            (&removed, "\"scope\":\"d\"", "\"scope\":\"e\""),
+            (&removed, "/t.jsonl\"", "/u.jsonl\""),
+            (&removed, "\"sessionId\":\"s\"", "\"sessionId\":\"t\""),
+            (&removed, "\"cwd\":\"/w\"", "\"cwd\":\"/x\""),
+            (&removed, "\"artifactsRemoved\":true", "\"artifactsRemoved\":false"),
+            (&pending, "\"artifactsRemoved\":true", "\"artifactsRemoved\":1"),
+            (&pending, "\"ownerRetirementAttempt\":1", "\"ownerRetirementAttempt\":0"),
+            (&pending, "\"ownerRetirementAttempt\":1", "\"ownerRetirementAttempt\":9007199254740992"),
+            (&pending, ",\"taskArtifactOwnerPayloadRetired\":true", ""),
+            (&retired, "\"artifactsRemoved\":true", "\"artifactsRemoved\":false"),
+            (&retired, "\"taskArtifactOwnerRetired\":true", "\"taskArtifactOwnerRetired\":false"),
+        ] {
+            assert_eq!(decoded(&with(text, from, to)), Err(Refusal::ContinuationMismatch), "{to}");
+        }
+    }
+    /// Step 13: a flag that is there and not true is no matter of the member set.
+    #[test]
+    fn a_payload_flag_that_is_false_disagrees_with_the_outcome() {
+        for flag in [PAYLOAD_RETIRED, NAMESPACE_RETAINED] {
+            let text = with(&text_at(payload_retired()), &format!("\"{flag}\":true"), &format!("\"{flag}\":false"));
+            assert_eq!(decoded(&text), Err(Refusal::OutcomeMismatch), "{flag}");
+        }
+    }
+    /// Two sessions whose ids differ only in lone surrogates have one owner id: the session itself is compared all the same.
+    #[test]
+    fn evidence_of_another_session_is_not_taken_for_its_owner_id() {
+        let surrogates = text().replace("\"sessionId\":\"s\"", "\"sessionId\":\"\\ud800\"");
+        let owner = |session: &str| crate::agent::owner_evidence::owner_id(session.into()).unwrap();
+        let surrogates = surrogates.replace(&owner("s"), &owner("\u{fffd}"));
+        let target = bootstrap(&surrogates).unwrap().target;
+        let removed = surrogates.replace("\"prepared\"", "\"artifacts_removed\"").replace("]}}}", "]}},\"artifactsRemoved\":true}");
+        let decode = |text: &str| {
+            let root = SessionsRoot::new(b"/r").unwrap();
+            parse(text.as_bytes(), &mut Tape::default(), |value| Receipt::decode(value, "d", &root, &target)).map(|receipt| receipt.state())
+        };
+        assert_eq!(decode(&removed), Ok(State::ArtifactsRemoved));
+        let other = removed.replacen("\"schemaVersion\":2,\"sessionId\":\"\\ud800\"", "\"schemaVersion\":2,\"sessionId\":\"\\ud801\"", 1);
+        assert_ne!(other, removed);
+        assert_eq!(decode(&other), Err(Refusal::ContinuationLocatorMismatch));
+    }
+    /// §11.1 step 3, in its order.
+    #[test]
+    fn what_prepared_says_of_itself_is_judged_in_gjcs_order() {
+        assert_eq!(bootstrap(&text()).map(|receipt| receipt.state()), Ok(State::Prepared));
+        let (session, identity, hash) = ("\"sessionId\":\"s\"", "\"nlink\":\"1\",\"size\":3", "\"rootIno\":\"131337\"");
+        let (authority, evidence) = (Refusal::ContinuationAuthorityMismatch, Refusal::EvidenceInvalid);
+        assert_eq!(bootstrap(&with(&text(), "prepared", "owner_retired")), Err(authority), "another state");
+        assert_eq!(bootstrap(&with(&text(), session, "\"sessionId\":7")), Err(authority), "no session");
+        assert_eq!(bootstrap(&with(&text(), session, "\"sessionId\":\"\"")), Err(authority), "an empty session");
+        assert_eq!(bootstrap(&with(&text(), session, "\"sessionId\":\"t\"")), Err(Refusal::ContinuationLocatorMismatch), "another one");
+        let replaced = with(&text(), identity, "\"nlink\":\"2\",\"size\":3");
+        assert_eq!(bootstrap(&replaced), Err(Refusal::ContinuationCorrupt), "an identity that is none");
+        assert_eq!(bootstrap(&with(&replaced, hash, "\"rootIno\":\"1\"")), Err(evidence), "the evidence before the identity");
+        assert_eq!(
+            bootstrap(&with(&replaced, session, "\"sessionId\":\"\"")),
+            Err(Refusal::ContinuationCorrupt),
+            "and that before authority"
+        );
     }
 
     #[test]
@@ -467,6 +571,11 @@ mod tests {
         receipt.evidence.tree.write(&mut tree);
         let next = receipt.next_pending_length();
         assert!((4 * tree.0..4 * tree.0 + 2_500).contains(&next), "{next} for a tree of {}", tree.0);
+        // Exactly that of an attempt which left everything at `.removing`.
+        let removing = SessionsRoot::new(b"/r").unwrap().owner(&receipt.evidence.locator.owner_id).removing;
+        let continuation = Continuation::new(receipt.evidence.parent, JsString::from_wtf8(removing), receipt.evidence.tree.clone());
+        let outcome = Box::new(Retained { why: Why::CleanupPending, continuation, native: None });
+        assert_eq!(text_at(Progress::OwnerPending { attempt: 1, outcome }).len() as u64, next);
     }
     #[test]
     fn an_identity_is_signed_in_time_only_and_takes_minus_zero_for_a_size() {

@@ -333,6 +333,49 @@ mod tests {
         assert_eq!(of(33), [(Obstacle::RecoveryTooDeep, "/a/sessions/.gjc-recovery".into())]);
     }
 
+    /// A v2 scope with staging and a protocol directory, everything owner-only; its binding is another matter.
+    fn scope() -> (Memory, String) {
+        let fs = profile();
+        let scope = format!("/a/sessions/v2-{}", "b".repeat(52));
+        for directory in ["", "/.staging", "/.gjc-managed-session-internal"].map(|below| format!("{scope}{below}")) {
+            fs.directory(&directory);
+            fs.chmod(&directory, 0o700);
+        }
+        for role in PROTOCOL.map(|role| format!("{scope}/{INTERNAL}/{role}")) {
+            fs.directory(&role);
+            fs.chmod(&role, 0o700);
+        }
+        (fs, scope)
+    }
+    #[test]
+    fn every_directory_of_a_scope_is_owner_only() {
+        let of = |below: &str| {
+            let (fs, scope) = scope();
+            if !below.is_empty() {
+                fs.chmod(format!("{scope}/{below}"), 0o750);
+            }
+            let insecure = obstacles(&fs).into_iter().filter(|(obstacle, _)| *obstacle == Obstacle::Insecure);
+            insecure.map(|(_, path)| path.strip_prefix(&scope).unwrap().to_string_lossy().into_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(of(""), [""; 0]);
+        for below in [STAGING.to_owned(), INTERNAL.to_owned()].into_iter().chain(PROTOCOL.map(|role| format!("{INTERNAL}/{role}"))) {
+            assert_eq!(of(&below), [below.as_str()]);
+        }
+    }
+    #[test]
+    fn the_names_of_roles_and_staging_are_counted() {
+        let entries = |more: &[&str]| {
+            let (fs, directory) = scope();
+            more.iter().for_each(|below| fs.file(format!("{directory}/{below}"), b""));
+            let profile = Profile { fs: &fs, agent: None, sessions: Path::new("/a/sessions"), uid: 1000, limits: Limits::default() };
+            scan(&profile, &mut |_| Ok(None)).entries
+        };
+        // The scope; staging and protocol directory in it, and the one more of the scope.
+        assert_eq!(entries(&[]), 4);
+        let roles = PROTOCOL.map(|role| format!("{INTERNAL}/{role}/x"));
+        assert_eq!(entries(&[&roles[0], &roles[1], &roles[2], ".staging/x", "x"]), 9);
+    }
+
     /// Entries of the root, of each scope and one more for it, of roles, of staging and recovery are counted together.
     #[test]
     fn fifty_thousand_entries_are_counted_and_one_more_is_too_many() {

@@ -1,7 +1,7 @@
 //! All journals of a profile or of one scope, as `gc` shows them: how far each retirement is, what it holds of its quotas, and
 //! whether gjc would read it (spec 03 §11, §14.1).
 
-use super::budget::{MAX_ENTRIES, MAX_RECEIPT_BYTES};
+use super::budget::MAX_ENTRIES;
 use super::ground::{Ground, Held};
 use super::inspector::Inspection;
 use super::lookup;
@@ -11,7 +11,7 @@ use super::{Budget, Evidence, Journal, Key, Progress, Refusal, Scope, SessionsRo
 use crate::agent::binding;
 use crate::agent::identity::is_digest;
 use crate::agent::layout::{INTERNAL, RECEIPTS, SessionsName, sessions_name};
-use crate::agent::walk::{self, Limits, show};
+use crate::agent::walk::{self, Limits, Trouble, show};
 use crate::fsys::{Errno, Error, Fs, Kind};
 use crate::json::{JsString, Tape};
 use rayon::prelude::*;
@@ -37,7 +37,7 @@ pub struct Survey {
     pub scopes: Vec<ScopeJournals>,
     /// Scopes that were looked at.
     pub looked_at: u64,
-    /// Receipts directories that could not be read, and why.
+    /// Directories that could not be read to their end, and why: their journals are not told.
     pub unread: Vec<String>,
     /// What gjc's inspector would answer before it collects anything; null for a copy from elsewhere, of which nobody can say.
     pub inspection: Option<Inspection>,
@@ -118,16 +118,19 @@ pub struct Around<'a> {
 /// The directory itself cannot be read.
 pub fn survey(fs: &dyn Fs, directory: &Path, around: &Around<'_>) -> Result<Survey, Error> {
     let is_scope = |name: &[u8]| sessions_name(name) == SessionsName::Scope;
+    let mut unread = Vec::new();
     let scopes: Vec<PathBuf> = if directory.file_name().is_some_and(|name| is_scope(name.as_encoded_bytes())) {
         vec![directory.to_owned()]
     } else {
         let listing = walk::list(fs, directory, &Limits::default())?;
+        // What is none of a scope may be anything else of the sessions root.
+        let elsewhere = |trouble: &&Trouble| matches!(trouble, Trouble::Failed(error) if error.path.file_name().is_some_and(|name| error.path != directory && !is_scope(name.as_encoded_bytes())));
+        unread.extend(listing.troubles.iter().filter(|trouble| !elsewhere(trouble)).map(untold));
         let scopes = listing.objects.iter().filter(|object| object.meta.kind == Kind::Directory && is_scope(object.bytes()));
         scopes.map(|object| listing.path_of(object)).collect()
     };
     let root = show(directory.as_os_str());
-    let mut survey =
-        Survey { schema: SCHEMA, root, scopes: Vec::new(), looked_at: scopes.len() as u64, unread: Vec::new(), inspection: None };
+    let mut survey = Survey { schema: SCHEMA, root, scopes: Vec::new(), looked_at: scopes.len() as u64, unread, inspection: None };
     let known = Known::default();
     for scope in scopes {
         let receipts = match walk::list(fs, &scope.join(INTERNAL).join(RECEIPTS), &Limits::default()) {
@@ -138,6 +141,7 @@ pub fn survey(fs: &dyn Fs, directory: &Path, around: &Around<'_>) -> Result<Surv
                 continue;
             }
         };
+        survey.unread.extend(receipts.troubles.iter().map(untold));
         survey.scopes.extend(journals(fs, &scope, &receipts, around, &known));
     }
     Ok(survey)
@@ -186,6 +190,15 @@ fn found(fs: &dyn Fs, directory: &Path) -> ScopeJournals {
     }
 }
 
+/// Why a directory was not read to its end.
+fn untold(trouble: &Trouble) -> String {
+    match trouble {
+        Trouble::Failed(error) => error.to_string(),
+        Trouble::Changed(path) => format!("{}: changed while it was read", show(path.as_os_str())),
+        Trouble::Limit(what, path) => format!("{}: more than this run looks at ({what})", show(path.as_os_str())),
+    }
+}
+
 /// Journals read so far, and known of so far.
 #[derive(Default)]
 struct Known {
@@ -201,6 +214,10 @@ fn journals(fs: &dyn Fs, directory: &Path, receipts: &walk::Listing, around: &Ar
         Ok(inventory) => inventory,
         Err(full) => return Some(ScopeJournals { entries: full.asked, full: true, ..found }),
     };
+    // What was not seen may be the receipt that a journal seems to lack.
+    if !receipts.is_complete() {
+        return None;
+    }
     found.entries = inventory.entries.used;
     found.strays = inventory.nobody.iter().map(|object| show(&object.name)).collect();
     let Around { here, is_copy, told, .. } = *around;
@@ -252,7 +269,7 @@ fn row(ground: &Ground<'_>, files: &Files<'_>, entries: &Budget, held: &Held) ->
             if journal.state() != State::OwnerRetired {
                 let next = journal.prepared.pending_length_after(&journal.newest);
                 row.next_bytes = Some(next);
-                row.appends_left = Some(if next > MAX_RECEIPT_BYTES { 0 } else { replayed.history.appends_left(next, entries) });
+                row.appends_left = Some(replayed.history.appends_left(next, entries));
             }
             row.refused = proof.err().map(|refusal| refusal.token().to_owned());
             row.not_begun = not_begun(ground, journal).map(|refusal| refusal.token().to_owned());

@@ -304,7 +304,7 @@ impl<'a> Page<'a> {
             let bar = bar(gauge.percent());
             let bar = if gauge.percent() >= 100 { self.palette.aside(&bar) } else { self.palette.severity(Severity::Warning, &bar) };
             let amount = format!("{} of {}", amount(gauge.used, gauge.unit), amount(gauge.limit, gauge.unit));
-            let what = format!("{} {}", gauge.name.replace('_', " "), plain(&gauge.path));
+            let what = format!("{} of {}", gauge.name.replace('_', " "), plain(&gauge.path));
             self.line(&format!("  {bar} {:>4} %  {}\n{:23}{}", gauge.percent(), amount, "", self.palette.faint(&what)));
         }
         if near.len() > BARS {

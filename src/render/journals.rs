@@ -5,7 +5,7 @@ use super::human::{Layout, amount, bar};
 use super::style::{Palette, plain, wrap};
 use super::words::{count, grouped};
 use crate::finding::Severity;
-use crate::gc::budget::MAX_RECEIPT_BYTES;
+use crate::gc::budget::{MAX_HISTORY_BYTES, MAX_RECEIPT_BYTES};
 use crate::gc::inspector::{Answer, Inspection};
 use crate::gc::survey::{Row, ScopeJournals, Survey};
 use std::collections::BTreeSet;
@@ -27,7 +27,8 @@ pub fn text(survey: &Survey, layout: Layout) -> String {
     let width = layout.width.clamp(40, 120);
     let mut out = String::new();
     if survey.scopes.is_empty() {
-        let _ = writeln!(out, "no retirement receipt lies in {}", count(survey.looked_at, "scope", "scopes"));
+        let read = if survey.unread.is_empty() { "" } else { "what could be read of " };
+        let _ = writeln!(out, "no retirement receipt lies in {read}{}", count(survey.looked_at, "scope", "scopes"));
     } else {
         let _ = writeln!(out, "{}", wrap(&standings(survey), 0, width));
     }
@@ -119,7 +120,7 @@ fn block(scope: &ScopeJournals, palette: &Palette, width: usize, out: &mut Strin
         // One more than is shown is no reason to fold it.
         let first = if alike.len() > ALIKE + 1 { ALIKE } else { alike.len() };
         for row in alike.iter().take(first.min(SHOWN - shown)) {
-            journal(row, palette, width, out);
+            journal(scope, row, palette, width, out);
             shown += 1;
         }
         if shown == SHOWN {
@@ -139,7 +140,7 @@ fn block(scope: &ScopeJournals, palette: &Palette, width: usize, out: &mut Strin
     }
 }
 
-fn journal(row: &Row, palette: &Palette, width: usize, out: &mut String) {
+fn journal(scope: &ScopeJournals, row: &Row, palette: &Palette, width: usize, out: &mut String) {
     let (_, mark) = standing(row);
     let name = row.transcript.as_deref().map_or_else(
         || format!("unknown transcript ({}…)", row.key.get(..12).unwrap_or(&row.key)),
@@ -171,7 +172,10 @@ fn journal(row: &Row, palette: &Palette, width: usize, out: &mut String) {
     let stored = format!("{} in {}", amount(row.bytes, "bytes"), count(row.receipts, "receipt", "receipts"));
     line("stored", &stored);
     if let (Some(next), Some(left)) = (row.next_bytes, row.appends_left) {
-        let left = if left == 0 { palette.aside("does not fit") } else { format!("{} more fit", grouped(left)) };
+        let left = match no_room(scope, row) {
+            Some(why) => palette.aside(&format!("does not fit: {why}")),
+            None => format!("{} more fit", grouped(left)),
+        };
         line("next", &format!("at least {}; {left}", amount(next, "bytes")));
     }
     match &row.refused {
@@ -181,6 +185,18 @@ fn journal(row: &Row, palette: &Palette, width: usize, out: &mut String) {
     if let Some(token) = &row.not_begun {
         line("owner", &palette.aside(&format!("gjc would not begin to remove it: {}", plain(token))));
     }
+}
+
+/// Why the next receipt of a journal does not fit; none when it does, or nobody knows.
+fn no_room(scope: &ScopeJournals, row: &Row) -> Option<String> {
+    let next = row.next_bytes.filter(|_| row.appends_left == Some(0))?;
+    Some(if next > MAX_RECEIPT_BYTES {
+        format!("one receipt has at most {}", amount(MAX_RECEIPT_BYTES, "bytes"))
+    } else if scope.entries >= scope.entry_limit {
+        format!("the scope has all its {} receipts", grouped(scope.entry_limit))
+    } else {
+        format!("the receipts of one session have at most {}", amount(MAX_HISTORY_BYTES, "bytes"))
+    })
 }
 
 /// What the inspector would answer, and which scopes are refused beside the one that it names.
@@ -243,21 +259,34 @@ fn next(survey: &Survey, palette: &Palette, width: usize, out: &mut String) {
     if tokens.contains("task_artifact_owner_continuation_authority_mismatch") {
         lines.push("Is this directory a copy, or was it moved? `--assume-root PATH` judges it as if it lay where it came from.".to_owned());
     }
+    // Where something refuses or is full, collecting once more only adds to it: that is said once, and nothing else is advised.
+    let full = stuck > 0 || survey.scopes.iter().any(|scope| scope.full);
+    let refused = survey.inspection.as_ref().is_some_and(|inspection| inspection.answer != Answer::Accepts);
     if going > 0 {
-        let (verb, them) = if going == 1 { ("is", "it") } else { ("are", "them") };
-        lines.push(format!("{} {verb} under way: `gjc gc --disk --prune` goes on with {them}.", count(going, "retirement", "retirements")));
+        let (verb, it) = if going == 1 { ("is", "it") } else { ("are", "them") };
+        let how = match (full, refused) {
+            (true, _) => format!("leave {it} while something here has no room."),
+            (false, true) => format!("gjc goes on with {it} when its inspector accepts."),
+            (false, false) => format!("`gjc gc --disk --prune` goes on with {it}."),
+        };
+        lines.push(format!("{} {verb} under way: {how}", count(going, "retirement", "retirements")));
     }
-    if stuck > 0 {
-        let have = if stuck == 1 { "has" } else { "have" };
+    if full {
+        let stuck = match stuck {
+            0 => "What is full stays full".to_owned(),
+            1 => "1 retirement has no room for its next receipt".to_owned(),
+            stuck => format!("{} retirements have no room for their next receipt", grouped(stuck)),
+        };
         lines.push(format!(
-            "{} {have} no room for the next receipt: trying again changes nothing. With gjc stopped, back up the scope as a whole.",
-            count(stuck, "retirement", "retirements")
+            "{stuck}: do not collect again, every attempt needs one more receipt and gjc takes none away. With gjc stopped, back up the \
+             scope as a whole."
         ));
     }
     if lines.is_empty() {
         return;
     }
-    lines.push("A receipt is a record and no proof: never remove one by hand. How much of each limit is used: gjc-fsck quota".to_owned());
+    let record = if survey.scopes.is_empty() { "" } else { "A receipt is a record and no proof: never remove one by hand. " };
+    lines.push(format!("{record}How much of each limit is used: gjc-fsck quota"));
     out.push('\n');
     for line in lines {
         let _ = writeln!(out, "{}", palette.faint(&wrap(&line, 0, width)));
@@ -287,7 +316,7 @@ pub fn concise(survey: &Survey) -> String {
                 plain(answer),
                 count(row.receipts, "receipt", "receipts"),
                 row.bytes,
-                if row.appends_left == Some(0) { ", the next does not fit" } else { "" }
+                no_room(scope, row).map_or(String::new(), |why| format!(", the next does not fit: {why}"))
             );
         }
     }
@@ -297,6 +326,9 @@ pub fn concise(survey: &Survey) -> String {
             Answer::Refuses { message, path } => writeln!(out, "inspector: refuses[{}] {}", plain(message), plain(path)),
             Answer::Unknown { path } => writeln!(out, "inspector: unknown, {} was not read", plain(path)),
         };
+    }
+    for unread in &survey.unread {
+        let _ = writeln!(out, "not read: {}", plain(unread));
     }
     out
 }
@@ -427,10 +459,46 @@ mod tests {
     fn one_line_a_journal() {
         insta::assert_snapshot!(concise(&survey()));
     }
+    /// Where something is full or refused, collecting again is not advised, and what to do is said once.
+    #[test]
+    fn collecting_again_is_advised_only_where_it_helps() {
+        let page = |rows: Vec<Row>, entries: u64, inspection: Option<Inspection>| {
+            let scope = ScopeJournals {
+                scope: format!("v2-{}", "a".repeat(52)),
+                workspace: None,
+                entries,
+                entry_limit: 50_000,
+                full: entries > 50_000,
+                strays: Vec::new(),
+                journals: rows,
+            };
+            text(&Survey { scopes: vec![scope], unread: Vec::new(), inspection, ..survey() }, layout(200))
+        };
+        let full = |next_bytes| Row { appends_left: Some(0), next_bytes: Some(next_bytes), ..row("prepared") };
+        let going = page(vec![row("prepared")], 1, None);
+        assert!(going.contains("1 retirement is under way: `gjc gc --disk --prune` goes on with it."), "{going}");
+        let refused = page(vec![row("prepared")], 1, Some(refused_by_the_inspector()));
+        assert!(refused.contains("gjc goes on with it when its inspector accepts.") && !refused.contains("--prune"), "{refused}");
+        for (rows, entries, why) in [
+            (vec![row("prepared"), full(6_000)], 50_000, "the scope has all its 50,000 receipts"),
+            (vec![row("prepared"), full(6_000)], 9, "the receipts of one session have at most 512.0 MiB"),
+            (vec![row("prepared"), full((64 << 20) + 1)], 9, "one receipt has at most 64.0 MiB"),
+        ] {
+            let page = page(rows, entries, None);
+            assert!(page.contains(&format!("does not fit: {why}")), "{page}");
+            assert!(!page.contains("--prune") && page.matches("do not collect again").count() == 1, "{page}");
+        }
+        let beyond = page(Vec::new(), 50_001, None);
+        assert!(beyond.contains("What is full stays full: do not collect again"), "{beyond}");
+    }
     #[test]
     fn no_receipts_are_one_sentence() {
         let none =
             Survey { schema: SCHEMA, root: "/a/sessions".into(), scopes: Vec::new(), looked_at: 1, unread: Vec::new(), inspection: None };
         assert_eq!(text(&none, layout(80)), "no retirement receipt lies in 1 scope\n");
+        let refused = text(&Survey { inspection: Some(refused_by_the_inspector()), ..none.clone() }, layout(80));
+        assert!(refused.contains("gjc-fsck explain") && !refused.contains("A receipt is"), "{refused}");
+        let unread = text(&Survey { unread: vec!["opendir /a/x: EACCES".into()], ..none }, layout(80));
+        assert!(unread.starts_with("no retirement receipt lies in what could be read of 1 scope\n"), "{unread}");
     }
 }

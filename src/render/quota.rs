@@ -32,15 +32,26 @@ pub fn text(quota: &Quota, layout: Layout) -> String {
     if !near.is_empty() {
         let _ = writeln!(out, "{}", palette.strong("At or near a limit"));
         for measure in &near {
-            block(measure, &palette, width, &mut out);
+            block(quota, measure, &palette, width, &mut out);
         }
         out.push('\n');
     }
     if !calm.is_empty() && (near.is_empty() || !layout.quiet) {
-        let _ = writeln!(out, "{}", palette.strong(if near.is_empty() { "Room everywhere" } else { "Room" }));
+        let title = match (near.is_empty(), quota.unread.is_empty()) {
+            (true, true) => "Room everywhere",
+            (true, false) => "Room in everything that could be read",
+            (false, _) => "Room",
+        };
+        let _ = writeln!(out, "{}", palette.strong(title));
         for measure in &calm {
-            room(measure, &palette, width, &mut out);
+            room(quota, measure, &palette, width, &mut out);
         }
+    }
+    if !quota.unread.is_empty() {
+        let _ = writeln!(out, "\n{}", palette.strong("Not read, so what it uses is not counted"));
+    }
+    for unread in &quota.unread {
+        let _ = writeln!(out, "  {}", palette.severity(Severity::Error, &wrap(&plain(unread), 4, width)));
     }
     if !layout.quiet {
         let _ = writeln!(out, "\n{}", palette.faint(&wrap(&advice(quota, &near), 0, width)));
@@ -72,7 +83,7 @@ fn advice(quota: &Quota, near: &[&Readings]) -> String {
 }
 
 /// A measure with room: its fullest reading.
-fn room(measure: &Readings, palette: &Palette, width: usize, out: &mut String) {
+fn room(quota: &Quota, measure: &Readings, palette: &Palette, width: usize, out: &mut String) {
     let Some(reading) = measure.readings.first() else { return };
     // A unit that is a word is said once.
     let bytes = measure.unit == "bytes";
@@ -80,7 +91,7 @@ fn room(measure: &Readings, palette: &Palette, width: usize, out: &mut String) {
     let left = if bytes { left(measure, reading) } else { format!("{} left", short(reading.headroom)) };
     let used = format!("{} of {}, {left}", short(reading.used), amount(measure.limit, measure.unit));
     let _ = writeln!(out, "  {} {:>3} %  {}", palette.faint(&bar(reading.percent)), reading.percent, wrap(&used, BEHIND_BAR, width));
-    let appends = reading.appends_left.map_or(String::new(), |appends| format!("; {}", more(appends)));
+    let appends = more(quota, measure, reading).map_or(String::new(), |more| format!("; {more}"));
     let counts = format!("{} ({}){appends}", measure.counts, measure.section);
     let _ = writeln!(out, "{:BEHIND_BAR$}{}", "", palette.faint(&wrap(&counts, BEHIND_BAR, width)));
 }
@@ -94,21 +105,33 @@ fn left(measure: &Readings, reading: &Reading) -> String {
     }
 }
 
-/// How many more records of the size that comes next fit.
-fn more(appends: u32) -> String {
-    match appends {
-        0 => "the next receipt does not fit".to_owned(),
+/// How many more records of the size that comes next fit; of none, what leaves no room.
+fn more(quota: &Quota, measure: &Readings, reading: &Reading) -> Option<String> {
+    Some(match reading.appends_left? {
+        0 if is_counted_out(quota, &reading.path) => {
+            "no receipt more fits, whatever its size: the count of the scope is the reason".to_owned()
+        }
+        0 if measure.name == RETIREMENT_ENTRIES.name => {
+            "the count has room, the next receipt of one of its journals does not fit: its size is the reason".to_owned()
+        }
+        0 => "the next receipt does not fit: its size is the reason".to_owned(),
         1 => "1 more receipt of the next size fits".to_owned(),
         appends => format!("{} more receipts of the next size fit", grouped(appends.into())),
-    }
+    })
 }
 
-fn block(measure: &Readings, palette: &Palette, width: usize, out: &mut String) {
+/// Whether the scope of a receipts directory, or of a receipt in it, has as many entries as gjc reads.
+fn is_counted_out(quota: &Quota, path: &str) -> bool {
+    let mut entries = quota.measures.iter().filter(|measure| measure.name == RETIREMENT_ENTRIES.name).flat_map(|measure| &measure.readings);
+    entries.any(|scope| scope.headroom == 0 && path.strip_prefix(&*scope.path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+}
+
+fn block(quota: &Quota, measure: &Readings, palette: &Palette, width: usize, out: &mut String) {
     let shown = measure.readings.iter().filter(|reading| reading.near).count().clamp(1, NEAR);
     let limit = amount(measure.limit, measure.unit);
     let _ = writeln!(out, "\n  {}", wrap(&format!("{} (limit {limit}; {})", measure.counts, measure.section), 2, width));
     for reading in measure.readings.iter().take(shown) {
-        line(measure, reading, palette, width, out);
+        line(quota, measure, reading, palette, width, out);
     }
     let rest = measure.readings.len().saturating_sub(shown) as u64;
     if rest > 0 {
@@ -122,7 +145,7 @@ fn block(measure: &Readings, palette: &Palette, width: usize, out: &mut String) 
     }
 }
 
-fn line(measure: &Readings, reading: &Reading, palette: &Palette, width: usize, out: &mut String) {
+fn line(quota: &Quota, measure: &Readings, reading: &Reading, palette: &Palette, width: usize, out: &mut String) {
     let cells = bar(reading.percent);
     let cells = match (reading.exceeded, reading.near) {
         (true, _) => palette.aside(&cells),
@@ -132,9 +155,9 @@ fn line(measure: &Readings, reading: &Reading, palette: &Palette, width: usize, 
     let used = if measure.unit == "bytes" { amount(reading.used, measure.unit) } else { grouped(reading.used) };
     let used = format!("{used}, {}", left(measure, reading));
     let _ = writeln!(out, "  {cells} {:>3} %  {}", reading.percent, wrap(&used, BEHIND_BAR, width));
-    if let Some(appends) = reading.appends_left {
-        let text = more(appends);
-        let _ = writeln!(out, "  {}", if appends == 0 { palette.aside(&text) } else { text });
+    if let Some(text) = more(quota, measure, reading) {
+        let text = wrap(&text, 2, width);
+        let _ = writeln!(out, "  {}", if reading.appends_left == Some(0) { palette.aside(&text) } else { text });
     }
     if let Some(workspace) = &reading.workspace {
         let _ = writeln!(out, "  {}", wrap(&format!("workspace {}", plain(workspace)), 2, width));
@@ -143,7 +166,7 @@ fn line(measure: &Readings, reading: &Reading, palette: &Palette, width: usize, 
     let _ = writeln!(out, "  {}", palette.faint(&plain(&reading.path)));
 }
 
-/// One line a reading: path, measure, used, limit, per cent.
+/// One line a reading: path, measure, used, limit, per cent; then what was not read.
 pub fn concise(quota: &Quota) -> String {
     let mut out = String::new();
     for measure in &quota.measures {
@@ -160,6 +183,9 @@ pub fn concise(quota: &Quota) -> String {
                 reading.appends_left.map_or(String::new(), |appends| format!(", {appends} appends left"))
             );
         }
+    }
+    for unread in &quota.unread {
+        let _ = writeln!(out, "not read: {}", plain(unread));
     }
     out
 }
@@ -189,6 +215,37 @@ mod tests {
     #[test]
     fn what_is_near_comes_first_with_what_gjc_does_about_it() {
         insta::assert_snapshot!(page(80));
+    }
+    fn of(gauges: &[Gauge], unread: &[&str]) -> String {
+        let answer = quota(gauges, &[], Release::default(), "agent".into());
+        let answer = Quota { unread: unread.iter().map(|unread| (*unread).to_owned()).collect(), ..answer };
+        text(&answer, Layout { colour: false, width: 120, quiet: false })
+    }
+    #[test]
+    fn room_everywhere_is_said_of_what_was_read() {
+        let gauges = [TRANSCRIPT_BYTES.gauge("a.jsonl".into(), 1)];
+        assert!(of(&gauges, &[]).starts_with("Room everywhere\n"));
+        let page = of(&gauges, &["opendir v2-a: EACCES"]);
+        assert!(page.starts_with("Room in everything that could be read\n"), "{page}");
+        assert!(page.contains("Not read, so what it uses is not counted\n  opendir v2-a: EACCES\n"), "{page}");
+        assert!(
+            concise(&Quota { unread: vec!["opendir v2-a: EACCES".into()], ..quota(&[], &[], Release::default(), "r".into()) })
+                .ends_with("not read: opendir v2-a: EACCES\n")
+        );
+    }
+    #[test]
+    fn what_leaves_no_room_for_a_receipt_is_named() {
+        use crate::check::quota::LARGEST_RETIREMENT_HISTORY;
+        let page = |entries: u64| {
+            let entries = Gauge { appends_left: Some(0), ..RETIREMENT_ENTRIES.gauge("v2-a/receipts".into(), entries) };
+            let history =
+                Gauge { appends_left: Some(0), ..LARGEST_RETIREMENT_HISTORY.gauge("v2-a/receipts/x-prepared.json".into(), 500 << 20) };
+            of(&[entries, history], &[])
+        };
+        let reasons =
+            |page: &str| (page.matches("the count of the scope is the reason").count(), page.matches("its size is the reason").count());
+        assert_eq!(reasons(&page(50_000)), (2, 0));
+        assert_eq!(reasons(&page(49_999)), (0, 2));
     }
     #[test]
     fn a_narrow_terminal_is_enough() {

@@ -21,6 +21,8 @@ pub struct Quota {
     pub root: String,
     /// One a measure, in a fixed order; measures without a reading are left out.
     pub measures: Vec<Readings>,
+    /// What could not be read, and why: what it uses is in no measure.
+    pub unread: Vec<String>,
 }
 
 /// All readings of one measure.
@@ -70,7 +72,7 @@ pub struct Reading {
     pub appends_left: Option<u32>,
 }
 
-/// Arranges gauges by measure. Of the transcripts only their workspaces count.
+/// Arranges gauges by measure. Of the transcripts only their workspaces count. What was not read is the caller's to say.
 pub fn quota(gauges: &[Gauge], outcomes: &[Outcome], release: Release, root: String) -> Quota {
     let mut workspaces: BTreeMap<&str, &str> = BTreeMap::new();
     // What belongs to another workspace does not tell that of its scope.
@@ -92,7 +94,7 @@ pub fn quota(gauges: &[Gauge], outcomes: &[Outcome], release: Release, root: Str
         let limit = gauges.iter().find(|gauge| gauge.name == name).map_or(measure.limit, |gauge| gauge.limit);
         measures.push(Readings { name, counts, limit, unit, near_from: measure.near_from(limit), above, section, readings });
     }
-    Quota { schema: SCHEMA, release: release.text(), root, measures }
+    Quota { schema: SCHEMA, release: release.text(), root, measures, unread: Vec::new() }
 }
 
 /// The scope directory in a path.

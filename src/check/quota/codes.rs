@@ -16,7 +16,7 @@ pub static MANAGED_GC_JOURNAL_CAPACITY_EXCEEDED: Code = Code {
     verdict: "replay, discovery, inspector, prepare, delete refuse; exit bit 2; neither absence nor corruption",
     summary: "The collection receipts of a workspace have reached a limit. This is a full journal, not a broken or a missing one.",
     gjc: "0.17 stops reading: collection, inspection, starting and deleting in this workspace answer this token. It does not mean that a session, binding or receipt is absent or corrupt. The limits: 64 MiB for one receipt, 512 MiB for one session's receipts, 50,000 receipts in one scope, and the replay budget of one deletion.",
-    help: "Remove nothing: bindings and receipts are healthy, and trying again changes nothing. Stop gjc, make a backup of the whole scope, and archive the sessions whose collection is finished. Ask upstream before moving receipts.",
+    help: "Remove nothing: bindings and receipts are healthy. Do not collect or delete again here: every attempt needs one more receipt, and gjc takes none away. Stop gjc, make a backup of the whole scope, and archive the sessions whose collection is finished. Ask upstream before moving receipts.",
     section: "03 §14; 02 §9.4",
     ..AREA
 };
@@ -61,7 +61,7 @@ pub static GC_RECEIPT_QUOTA_NEAR: Code = Code {
     verdict: "none yet",
     summary: "The collection receipts of a session or workspace are close to a limit.",
     gjc: "Nothing yet. At the limit 0.17 answers `managed_gc_journal_capacity_exceeded`.",
-    help: "Reduce the session's artifacts and finish pending collections (`gjc gc --disk --prune`) before the limit is reached.",
+    help: "Collect here as rarely as you can: every `gjc gc --disk --prune` adds receipts to what is pending, and gjc takes none away. A receipt is as large as the session's artifacts are many: reduce them while the session still owns them. With gjc stopped, archive what you no longer use.",
     section: "03 §14",
     ..AREA
 };
@@ -75,7 +75,7 @@ pub static GC_INVENTORY_ADMISSION_AT_RISK: Code = Code {
     verdict: "read-only GC may answer `managed_gc_journal_capacity_exceeded` (bound UNVERIFIED)",
     summary: "There are so many collection receipts that listing them may exceed gjc's budget.",
     gjc: "0.17's read-only collection may answer `managed_gc_journal_capacity_exceeded`; the exact bound is not known.",
-    help: "Finish pending collections (`gjc gc --disk --prune`).",
+    help: "Nothing needs to be done while gjc still answers. Collecting adds receipts and takes none away: with gjc stopped, archive the scopes of workspaces that no longer exist.",
     section: "03 §14.3",
     ..AREA
 };

@@ -9,6 +9,7 @@ use crate::agent::{artifacts, legacy, owner_evidence, replacement_receipt};
 use crate::check::size::codes::NEAR_PER_FILE_CAP;
 use crate::check::{header, managed, size};
 use crate::finding::Difference;
+use crate::gc::List;
 use crate::gc::budget::{INVENTORY_AT_RISK, MAX_ENTRIES, MAX_HISTORY_BYTES, MAX_INSPECTED, MAX_RECEIPT_BYTES};
 use crate::session::storage::staged::OVERLAY_BYTES;
 use crate::transcript::context::budget;
@@ -43,6 +44,7 @@ const REPLAY: Measure = Measure { releases: Has::Since(Difference::ReplayBudget)
 const NOT_MOVED: &str = "the session cannot be migrated, forked or deleted (`artifact_capacity_exceeded`)";
 const UNSAFE: &str = "the session cannot be migrated, forked or deleted (`unsafe_artifacts`)";
 const FULL_JOURNAL: &str = "the journal is not read (`managed_gc_journal_capacity_exceeded`)";
+const NO_ATTEMPT: &str = "the next attempt is not recorded (`task_artifact_owner_continuation_invalid`): the owner is never retired";
 const NO_DELETION: &str = "prepare and delete refuse (`managed_gc_journal_capacity_exceeded`)";
 const NOT_RETIRED: &str = "the owner cannot be captured, so it is never retired";
 
@@ -232,6 +234,26 @@ measures! {
         unit: "bytes",
         above: "it is not written: the owner can be prepared, never become pending (`managed_gc_receipt_capacity_exceeded`)",
         section: "03 §14 Q1",
+        ..LATER
+    };
+    /// The longer of the two lists of codes in a journal's newest continuation.
+    CONTINUATION_CODES = Measure {
+        name: "continuation_codes",
+        counts: "native or Windows error codes that the newest retirement receipt of a journal records, the most of a scope",
+        limit: List::NativeCodes.max() as u64,
+        unit: "codes",
+        above: NO_ATTEMPT,
+        section: "03 §5.5",
+        ..LATER
+    };
+    /// The longest list of side paths in a journal's newest continuation.
+    CONTINUATION_PATHS = Measure {
+        name: "continuation_paths",
+        counts: "paths of one kind that the newest retirement receipt of a journal says are left beside its owner, the most of a scope",
+        limit: List::Unknown.max() as u64,
+        unit: "paths",
+        above: NO_ATTEMPT,
+        section: "03 §5.5",
         ..LATER
     };
     /// State files of one transcript.

@@ -177,7 +177,7 @@ mod tests {
         }
     }
     /// From how much on there is which warning: nine tenths of the limit, three quarters of a scope's bytes, rounded up.
-    const FIRST_WARNINGS: [(&str, u64, &str); 33] = [
+    const FIRST_WARNINGS: [(&str, u64, &str); 35] = [
         ("transcript_bytes", 120_795_956, "near_per_file_cap"),
         ("bounded_transcript_bytes", 1_933_679_002, "limit_near"),
         ("longest_line", 7_549_748, "limit_near"),
@@ -196,6 +196,8 @@ mod tests {
         ("replacement_receipts", 45_000, "limit_near"),
         ("largest_retirement_receipt", 60_397_978, "gc_receipt_quota_near"),
         ("next_retirement_receipt", 60_397_978, "limit_near"),
+        ("continuation_codes", 58, "limit_near"),
+        ("continuation_paths", 231, "limit_near"),
         ("largest_retirement_states", 45_000, "gc_receipt_quota_near"),
         ("largest_retirement_history", 483_183_821, "gc_receipt_quota_near"),
         ("retirement_entries", 45_000, "gc_receipt_quota_near"),
@@ -290,7 +292,9 @@ mod tests {
         ("03 §5.3", "all files of a captured tree", 536_870_912, Ok(&OWNER_TREE_BYTES)),
         ("03 §5.3", "one file of a captured tree", 134_217_728, Ok(&OWNER_TREE_FILE_BYTES)),
         ("03 §5.3", "depth of a captured tree", 32, Ok(&OWNER_TREE_DEPTH)),
-        ("03 §5.5", "values of the lists of a continuation", 256, Err("a grammar: a longer list is no continuation, and a code says so")),
+        ("03 §5.5", "detached paths of a continuation", 2, Err("an owner has two root paths and no third, so that the list never fills")),
+        ("03 §5.5", "native and Windows codes of a continuation", 64, Ok(&CONTINUATION_CODES)),
+        ("03 §5.5", "side paths of one kind of a continuation", 256, Ok(&CONTINUATION_PATHS)),
         ("03 §5.6", "units of a reason", 4_096, Err("a grammar: a longer reason is no outcome, and a code says so")),
         ("03 §9", "entries of the scan for siblings", 50_000, Ok(&OWNER_SCAN_ENTRIES)),
         ("03 §9", "scopes of the scan for siblings, see Q9", 50_000, Ok(&PROTOCOL_SCOPES)),

@@ -8,8 +8,9 @@ pub mod protocol;
 
 use super::owner::{Journalled, Named};
 use super::quota::{
-    LARGEST_RETIREMENT_HISTORY, LARGEST_RETIREMENT_RECEIPT, LARGEST_RETIREMENT_STATES, Measure, NEXT_RETIREMENT_RECEIPT,
-    RECEIPTS_INVENTORY, RETIREMENT_ENTRIES, codes as quota,
+    CONTINUATION_CODES, CONTINUATION_PATHS, LARGEST_RETIREMENT_HISTORY, LARGEST_RETIREMENT_RECEIPT, LARGEST_RETIREMENT_STATES, Measure,
+    NEXT_RETIREMENT_RECEIPT, RECEIPTS_INVENTORY, RETIREMENT_ENTRIES,
+    codes::{self as quota, LIMIT_NEAR},
 };
 use super::record::{self, Folded};
 use super::run::Site;
@@ -21,7 +22,7 @@ use crate::fsys::Kind;
 use crate::gc::budget::{History, INVENTORY_AT_RISK, MAX_ENTRIES, MAX_HISTORY_BYTES, MAX_RECEIPT_BYTES};
 use crate::gc::ground::{Ground, Held};
 use crate::gc::stored::{Fault, Files, Inventory, Refused, Source};
-use crate::gc::{Budget, Journal, Progress, Refusal, Scope, SessionsRoot, State, Why};
+use crate::gc::{Budget, Journal, List, Progress, Refusal, Scope, SessionsRoot, State, Why};
 use crate::json::Tape;
 use rayon::prelude::*;
 use std::fmt::Write;
@@ -110,6 +111,10 @@ fn scope(site: &Site<'_>, receipts: &Listing, journals: &mut Vec<Journalled>, si
             return;
         }
     };
+    // That something was not seen was told where it was listed. It may be the `prepared` receipt that a journal seems to lack.
+    if !receipts.is_complete() {
+        return;
+    }
     let entries = gauge(inventory.entries.used);
     if RETIREMENT_ENTRIES.is_near(inventory.entries.used) {
         let message = format!(
@@ -141,21 +146,28 @@ fn scope(site: &Site<'_>, receipts: &Listing, journals: &mut Vec<Journalled>, si
     let directory = Arc::from(receipts.path.as_path());
     let audit = Audit { site, ground, receipts, directory, entries: inventory.entries };
     let mut told = Folded::new(sink, site.place(&receipts.path), "more receipts of this scope");
-    let mut most = [&LARGEST_RETIREMENT_RECEIPT, &LARGEST_RETIREMENT_HISTORY, &LARGEST_RETIREMENT_STATES, &NEXT_RETIREMENT_RECEIPT]
-        .map(|measure| Most { measure, of: None });
+    let mut most = [
+        &LARGEST_RETIREMENT_RECEIPT,
+        &LARGEST_RETIREMENT_HISTORY,
+        &LARGEST_RETIREMENT_STATES,
+        &NEXT_RETIREMENT_RECEIPT,
+        &CONTINUATION_CODES,
+        &CONTINUATION_PATHS,
+    ]
+    .map(|measure| Most { measure, of: None });
     let mut tightest: Option<u32> = None;
     for sweep in inventory.journals.chunks(SWEEP) {
         // Of the two codes that every unfinished journal may have nothing is made once they are only counted.
         let counted = COMMON.map(|code| told.is_full(code));
         let judged: Vec<Judged> = sweep.par_iter().map_init(Tape::default, |tape, files| audit.judge(files, counted, tape)).collect();
-        for (files, Judged { findings, counted, owner, next }) in sweep.iter().zip(judged) {
+        for (files, Judged { findings, counted, owner, next, lists: [codes, paths] }) in sweep.iter().zip(judged) {
             journals.extend(owner);
             counted.into_iter().zip(COMMON).filter(|(one, _)| *one).for_each(|(_, code)| told.count(code));
             tightest = tightest.into_iter().chain(next.map(|next| next.left)).min();
             findings.into_iter().for_each(|finding| told.push(finding));
             let Some(file) = files.objects.iter().max_by_key(|object| object.meta.size) else { continue };
             let (states, next_bytes) = (files.objects.len() as u64, next.map_or(0, |next| next.bytes));
-            for (most, used) in most.iter_mut().zip([file.meta.size, files.bytes(), states, next_bytes]) {
+            for (most, used) in most.iter_mut().zip([file.meta.size, files.bytes(), states, next_bytes, codes, paths]) {
                 most.see(used, || (receipts.path_of(file), next.map(|next| next.left)));
             }
         }
@@ -166,7 +178,7 @@ fn scope(site: &Site<'_>, receipts: &Listing, journals: &mut Vec<Journalled>, si
     for Most { measure, of } in most {
         let Some((used, at, left)) = of else { continue };
         let appends_left = left.filter(|_| measure.name == LARGEST_RETIREMENT_HISTORY.name);
-        if measure.name == NEXT_RETIREMENT_RECEIPT.name {
+        if measure.warning.name == LIMIT_NEAR.name {
             measure.read(site.place(&at), used, sink);
         } else {
             // What is near was told with the journal.
@@ -201,6 +213,8 @@ struct Judged {
     owner: Option<Journalled>,
     /// The receipt that comes next; none when the journal is at its end, or refused.
     next: Option<Next>,
+    /// Values of the longest list of codes, and of side paths, of its newest continuation, which every further one repeats.
+    lists: [u64; 2],
 }
 
 /// The receipt that a journal needs next.
@@ -232,9 +246,10 @@ impl Audit<'_> {
             let transcript = replayed.target.as_ref().map(|target| target.transcript_path.to_string());
             transcript.as_deref().map_or_else(|| "an unknown transcript".to_owned(), |path| format!("`{}`", name_of(path)))
         };
-        let mut next = None;
+        let (mut next, mut lists) = (None, [0; 2]);
         match &replayed.journal {
             Ok(journal) => {
+                lists = longest_lists(&journal.newest);
                 counted = self.stands(files, journal, proof, absent == Some(true), only_counted, &about, &mut push);
                 next = self.room(files, journal, &replayed.history, &about, &mut push);
             }
@@ -264,7 +279,7 @@ impl Audit<'_> {
                 }
             }
         }
-        Judged { findings, counted, owner, next }
+        Judged { findings, counted, owner, next, lists }
     }
 
     /// Names that poison the journal, and entries that are no files. True when there are some.
@@ -368,12 +383,7 @@ impl Audit<'_> {
             return next;
         }
         let largest = files.objects.iter().map(|object| object.meta.size).max().unwrap_or_default();
-        let near = LARGEST_RETIREMENT_RECEIPT.is_near(largest)
-            || LARGEST_RETIREMENT_STATES.is_near(history.files.used)
-            || LARGEST_RETIREMENT_HISTORY.is_near(history.bytes.used);
-        // That the scope is nearly full is said once, at its directory: then it is what leaves so little room.
-        let tight = left.is_some_and(|left| left < 3) && !RETIREMENT_ENTRIES.is_near(self.entries.used);
-        if near || tight {
+        if is_near(largest, history) || is_tight(left, &self.entries) {
             let mut message = format!(
                 "The history of {} holds {} of {MAX_HISTORY_BYTES} bytes in {} receipts, the largest of {largest} bytes",
                 about(),
@@ -387,6 +397,26 @@ impl Audit<'_> {
         }
         next
     }
+}
+
+/// How long the longest lists of codes and of side paths are.
+fn longest_lists(newest: &Progress) -> [u64; 2] {
+    let Progress::OwnerPending { outcome, .. } = newest else { return [0; 2] };
+    let longest = |lists: &[List]| lists.iter().map(|list| outcome.continuation.list(*list).len() as u64).max().unwrap_or_default();
+    [longest(&[List::NativeCodes, List::WindowsCodes]), longest(&List::SIDE)]
+}
+
+/// Whether the largest receipt of a journal, the number of its receipts or their bytes are near a quota.
+const fn is_near(largest: u64, history: &History) -> bool {
+    LARGEST_RETIREMENT_RECEIPT.is_near(largest)
+        || LARGEST_RETIREMENT_STATES.is_near(history.files.used)
+        || LARGEST_RETIREMENT_HISTORY.is_near(history.bytes.used)
+}
+
+/// Whether fewer than three receipts more fit into a journal, if it is not the scope that leaves so little room: that is said
+/// once, at its directory.
+fn is_tight(left: Option<u64>, entries: &Budget) -> bool {
+    left.is_some_and(|left| left < 3) && !RETIREMENT_ENTRIES.is_near(entries.used)
 }
 
 /// One sentence for a refusal, with what this case adds.
@@ -435,4 +465,34 @@ impl Sink for Several<'_> {
         self.0.push(finding);
     }
     fn gauge(&mut self, _: Gauge) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gc::budget::scope_entries;
+
+    #[test]
+    fn each_quota_of_a_journal_is_near_from_nine_tenths_on() {
+        let history = |files, bytes| {
+            let mut history = History::default();
+            history.files.used = files;
+            history.bytes.used = bytes;
+            history
+        };
+        assert!(!is_near(60_397_977, &history(44_999, 483_183_820)));
+        assert!(is_near(60_397_978, &history(0, 0)), "one receipt");
+        assert!(is_near(0, &history(45_000, 0)), "their number");
+        assert!(is_near(0, &history(0, 483_183_821)), "their bytes");
+    }
+    #[test]
+    fn fewer_than_three_appends_are_tight_unless_the_scope_is_why() {
+        let entries = |used| {
+            let mut entries = scope_entries();
+            entries.charge(used).unwrap();
+            entries
+        };
+        assert_eq!([None, Some(0), Some(2), Some(3)].map(|left| is_tight(left, &entries(44_999))), [false, true, true, false]);
+        assert!(!is_tight(Some(0), &entries(45_000)));
+    }
 }

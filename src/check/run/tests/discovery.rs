@@ -198,3 +198,104 @@ fn a_first_receipt_in_a_processed_scope_is_refused_too() {
     }
     assert!(refused > 10, "{refused}");
 }
+
+/// The scope directory itself is replaced by a copy when it was read: the same name, another object.
+#[test]
+fn a_scope_that_is_replaced_meanwhile_is_refused() {
+    let replaced = |number: u64| {
+        let journal = prepared();
+        let inject = Inject::new(&journal.tree.fs, |call| {
+            if call.number == number && call.phase == Phase::Before {
+                let scope = journal.tree.at("");
+                journal.tree.fs.rename(scope.trim_end_matches('/'), "/elsewhere");
+                journal.tree.fs.plant(scope.trim_end_matches('/'), &clean::scope(&identity("/ws"), [(NAME, text("s1", "").as_str())]));
+                // The same receipts, so that only the scope tells.
+                journal.tree.fs.remove(journal.tree.at(&format!("{INTERNAL}/{RECEIPTS}")));
+                journal.tree.fs.rename(format!("/elsewhere/{INTERNAL}/{RECEIPTS}"), journal.tree.at(&format!("{INTERNAL}/{RECEIPTS}")));
+            }
+            None
+        });
+        discovered(&inject)
+    };
+    let ([_, (last, _)], _) = listings("/a/sessions");
+    assert_eq!(replaced(last - 1), Err(SCOPE_AUTHORITY));
+}
+
+/// Before or behind the scopes that were read, by name.
+#[test]
+fn a_scope_is_refused_wherever_its_name_sorts() {
+    let ([_, (last, _)], _) = listings("/a/sessions");
+    let own = identity("/ws").directory_name();
+    let workspaces = (0..).map(|number| format!("/w{number}"));
+    let before = workspaces.clone().find(|path| identity(path).directory_name() < own).unwrap();
+    let behind = workspaces.clone().find(|path| identity(path).directory_name() > own).unwrap();
+    for workspace in [before, behind] {
+        let journal = prepared();
+        let inject = Inject::new(&journal.tree.fs, |call| {
+            if call.number == last - 1 && call.phase == Phase::Before {
+                journal
+                    .tree
+                    .fs
+                    .plant(format!("/a/sessions/{}", identity(&workspace).directory_name()), &clean::scope(&identity(&workspace), []));
+            }
+            None
+        });
+        assert_eq!(discovered(&inject), Err(SCOPE_AUTHORITY), "{workspace}");
+    }
+}
+
+/// A receipt that changes under the same name is one that nobody read: in size, in time, or as another object.
+#[test]
+fn a_receipt_that_changes_in_a_processed_scope_is_refused() {
+    let receipts = Retirement::new().tree.at(&format!("{INTERNAL}/{RECEIPTS}"));
+    let ([_, (last, _)], _) = listings(&receipts);
+    let changed = |change: &(dyn Fn(&Memory, &str) + Sync)| {
+        let journal = prepared();
+        let path = journal.path(State::Prepared);
+        let inject = Inject::new(&journal.tree.fs, |call| {
+            if call.number == last - 2 && call.phase == Phase::Before {
+                change(&journal.tree.fs, &path);
+            }
+            None
+        });
+        discovered(&inject)
+    };
+    assert_eq!(changed(&|_, _| ()), Ok(vec![State::Prepared]));
+    assert_eq!(changed(&|fs, path| fs.set(path, |meta| meta.size += 1)), Err(AUTHORITY), "size");
+    assert_eq!(changed(&|fs, path| fs.set(path, |meta| meta.mtime_ns += 1)), Err(AUTHORITY), "time");
+    assert_eq!(changed(&|fs, path| fs.renumber(path, 99_999)), Err(AUTHORITY), "object");
+}
+
+#[test]
+fn a_workspace_that_leads_elsewhere_now_has_no_scope_there() {
+    let journal = Retirement::new().with(0);
+    plant_other(&journal.tree.fs);
+    journal.tree.fs.symlink("/ws2", "/ws");
+    assert_eq!(discovered(&journal.tree.fs), Err(SCOPE_AUTHORITY));
+}
+
+#[test]
+fn the_sessions_root_is_owner_only_too() {
+    assert_eq!(after(0, |journal| journal.tree.fs.chmod("/a/sessions", 0o750)), Err(SCOPE_AUTHORITY));
+}
+
+/// The names of a directory are judged before any journal of it is read.
+#[test]
+fn the_grammar_of_names_comes_before_the_journals() {
+    let grown = |journal: &Retirement| journal.tree.fs.append(journal.tree.transcript(), b"{}\n");
+    assert_eq!(after(0, grown), Err("task_artifact_owner_continuation_transcript_replaced"));
+    let odd = after(0, |journal| {
+        grown(journal);
+        journal.tree.fs.file(journal.path(State::OwnerPending(1)).replace("00000001", "1"), b"");
+    });
+    assert_eq!(odd, Err(CORRUPT));
+}
+
+/// What could not be seen may be what is missing.
+#[test]
+fn a_scope_that_cannot_be_read_to_its_end_is_not_known() {
+    let journal = Retirement::new().with(1);
+    let prepared = journal.path(State::Prepared);
+    let inject = Inject::new(&journal.tree.fs, |call| (call.op == "lstat" && call.path == Path::new(&prepared)).then_some(Errno::IO));
+    assert_eq!(discovered(&inject), Err("unread"));
+}

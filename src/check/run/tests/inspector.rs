@@ -320,6 +320,70 @@ fn what_comes_into_being_meanwhile_is_refused() {
     assert!(told.contains("managed_gc_protocol_directory_changed"), "{told:?}");
 }
 
+/// Whatever changes meanwhile has its token: the protocol directory, a role, and the binding of the scope.
+#[test]
+fn what_changes_meanwhile_is_named() {
+    let told = |change: &(dyn Fn(&Tree) + Sync)| {
+        let mut told = std::collections::BTreeSet::new();
+        for position in 0.. {
+            let tree = Tree::new();
+            let reached = std::sync::atomic::AtomicBool::new(false);
+            let inject = Inject::new(&tree.fs, |call| {
+                if call.number == position && call.phase == Phase::After {
+                    reached.store(true, std::sync::atomic::Ordering::SeqCst);
+                    change(&tree);
+                }
+                None
+            });
+            told.insert(message(&inject));
+            if !reached.load(std::sync::atomic::Ordering::SeqCst) {
+                break;
+            }
+        }
+        told
+    };
+    let tree = told(&|tree| tree.fs.file(at(tree, "stray"), b""));
+    assert!(tree.contains("managed_gc_protocol_tree_changed"), "{tree:?}");
+    let binding = told(&|tree| tree.fs.append(tree.at(BINDING), b" "));
+    assert!(binding.contains("managed_gc_protocol_binding_changed"), "{binding:?}");
+}
+
+#[test]
+fn a_file_of_a_role_has_one_name() {
+    let linked = |tree: &Tree| {
+        tree.fs.file(at(tree, &format!("locks/.gjc-lock-{}.stale", "00000000-0000-4000-8000-000000000000")), b"");
+        tree.fs.hard_link(at(tree, "locks/.gjc-lock-00000000-0000-4000-8000-000000000000.stale"), "/second");
+    };
+    assert_eq!(after(linked), "managed_gc_protocol_file_invalid [locks/.gjc-lock-00000000-0000-4000-8000-000000000000.stale]");
+}
+
+/// The history of a pending cleanup is replayed before its file is judged as a file.
+#[test]
+fn a_pending_cleanup_is_replayed_before_it_is_captured() {
+    let with = |bad: bool| {
+        after(|tree| {
+            let (_, identity) = put_tombstone(tree, as_is);
+            cleanup(
+                tree,
+                &identity,
+                CleanupState::Pending,
+                1,
+                |text| if bad { text.replace("\"attempt\":1", "\"attempt\":7") } else { text },
+            );
+            let tombstones = at(tree, "tombstones");
+            let record = tree
+                .fs
+                .snapshot()
+                .into_iter()
+                .map(|(path, _)| path)
+                .find(|path| path.starts_with(&tombstones) && path.to_string_lossy().contains(".cleanup-pending-"));
+            tree.fs.chmod(record.unwrap(), 0o644);
+        })
+    };
+    assert!(with(false).starts_with("managed_gc_protocol_file_invalid [tombstones/"), "{}", with(false));
+    assert!(with(true).starts_with("durability_failed [tombstones/"), "{}", with(true));
+}
+
 /// A session of a scope whose receipts are above a quota: `why` says so, and does not call it sound.
 #[test]
 fn a_session_beside_a_journal_above_its_capacity() {

@@ -364,7 +364,7 @@ fn obstacles_of_one_kind_are_told_once_and_only_where_there_is_an_owner() {
 }
 
 /// The operations of a check of a session with an owner: what is asked, and of what.
-fn operations_on(journal: &Retirement) -> Vec<(&'static str, PathBuf)> {
+pub(super) fn operations_on(journal: &Retirement) -> Vec<(&'static str, PathBuf)> {
     let calls = Mutex::new(Vec::new());
     let counting = Inject::new(&journal.tree.fs, |call| {
         if call.phase == Phase::Before {
@@ -372,7 +372,7 @@ fn operations_on(journal: &Retirement) -> Vec<(&'static str, PathBuf)> {
         }
         None
     });
-    assert_eq!(found_in(&checked(&counting, "/a", &options())), NOTHING);
+    found_in(&checked(&counting, "/a", &options()));
     let calls = calls.lock().unwrap().clone();
     assert!(calls.len() > 150, "{}", calls.len());
     calls

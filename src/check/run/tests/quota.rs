@@ -2,7 +2,7 @@
 //! what is above a limit has a reading too.
 
 use super::managed::{cleanup, put_tombstone};
-use super::retirement::{Retirement, owner};
+use super::retirement::{Retirement, owner, uncertain};
 use super::*;
 use crate::agent::tombstone::CleanupState;
 use crate::check::quota::MEASURES;
@@ -28,7 +28,11 @@ fn artifacts(tree: &Tree) -> String {
 /// replacement receipt, and a transcript that nothing opens.
 #[test]
 fn every_measure_is_read_in_some_directory() {
-    let journal = Retirement::new().with(1);
+    let journal = Retirement::new().with(0);
+    let mut outcome = uncertain(&journal.prepared.evidence);
+    outcome.continuation.append(crate::gc::List::WindowsCodes, "0x00000005".into());
+    outcome.continuation.append(crate::gc::List::Successors, "/a/sessions/.gjc-recovery/x".into());
+    journal.store(&journal.pending(1, outcome));
     let tree = &journal.tree;
     let (_, identity) = put_tombstone(tree, |text| text);
     cleanup(tree, &identity, CleanupState::Pending, 1, |text| text);
@@ -52,6 +56,8 @@ fn every_measure_is_read_in_some_directory() {
         ("project_directories", 2),
         ("project_transcripts", 1),
         ("replacement_receipts", 1),
+        ("continuation_codes", 1),
+        ("continuation_paths", 1),
         ("largest_retirement_states", 3),
         ("retirement_entries", 3),
         ("receipts_inventory", 3),

@@ -512,6 +512,178 @@ fn gc_receipt_quota_near_of_a_cleanup_replay() {
     assert!(!near(44_999));
 }
 
+/// One operation that fails once is no damage: no journal is blamed, by the check or in the table, for what was not seen.
+#[test]
+fn a_failure_at_every_operation_blames_no_journal() {
+    let journal = Retirement::new().with(2);
+    let blames = |line: &String| line.starts_with("task_artifact_owner_") || line.starts_with("managed_gc_protocol_record");
+    for (position, (op, path)) in super::owner::operations_on(&journal).iter().enumerate() {
+        let inject =
+            Inject::new(&journal.tree.fs, |call| (call.number == position as u64 && call.phase == Phase::Before).then_some(Errno::IO));
+        let found = found_in(&checked(&inject, "/a", &options()));
+        assert!(!found.iter().any(blames) || *op == "getxattr", "{op} {} at {position}: {found:?}", path.display());
+    }
+    let same = |path: &Path| path.to_owned();
+    let around = crate::gc::survey::Around { recorded: &same, here: &same, is_copy: false, told: &|_, _| () };
+    let mut unread = 0;
+    for position in 0.. {
+        let failed = std::sync::atomic::AtomicBool::new(false);
+        let inject = Inject::new(&journal.tree.fs, |call| {
+            let fails = call.number == position && call.phase == Phase::Before;
+            failed.fetch_or(fails, std::sync::atomic::Ordering::SeqCst);
+            fails.then_some(Errno::IO)
+        });
+        let Ok(survey) = crate::gc::survey::survey(&inject, Path::new("/a/sessions"), &around) else { continue };
+        if !failed.load(std::sync::atomic::Ordering::SeqCst) {
+            break;
+        }
+        let missing = survey.scopes.is_empty();
+        assert!(!missing || !survey.unread.is_empty(), "nothing is left out in silence, at {position}: {survey:?}");
+        unread += u64::from(missing);
+        let tokens: Vec<&str> = survey.scopes.iter().flat_map(|scope| &scope.journals).filter_map(|row| row.refused.as_deref()).collect();
+        assert!(tokens.iter().all(|token| !token.starts_with("task_artifact_owner_")), "at {position}: {tokens:?}");
+    }
+    assert!(unread > 3, "{unread}");
+}
+
+/// A receipt that grows while it is read was not read.
+#[test]
+fn a_receipt_that_moves_while_it_is_read_is_refused() {
+    let journal = Retirement::new().with(0);
+    let path = journal.path(REMOVED);
+    let inject = Inject::new(&journal.tree.fs, |call| {
+        if call.op == "read" && call.phase == Phase::Before && call.path == Path::new(&path) {
+            journal.tree.fs.append(&path, b" ");
+        }
+        None
+    });
+    let (same, tell) = (|path: &Path| path.to_owned(), |_, _| ());
+    let around = crate::gc::survey::Around { recorded: &same, here: &same, is_copy: false, told: &tell };
+    let survey = crate::gc::survey::survey(&inject, Path::new("/a/sessions"), &around).unwrap();
+    assert_eq!(survey.scopes[0].journals[0].refused.as_deref(), Some("source_changed"));
+}
+
+#[test]
+fn a_directory_in_the_place_of_prepared_is_corrupt() {
+    let journal = Retirement::new().with(0);
+    journal.tree.fs.remove(journal.path(PREPARED));
+    journal.tree.fs.directory(journal.path(PREPARED));
+    assert_eq!(surveyed(&journal).scopes[0].journals[0].refused.as_deref(), Some("task_artifact_owner_continuation_corrupt"));
+}
+
+/// Its transcript says another workspace, whose scope is another directory.
+#[test]
+fn a_transcript_of_another_workspace_has_no_authority_here() {
+    let journal = Retirement::new().with(0);
+    journal.tree.fs.directory("/ws2");
+    let bytes = String::from_utf8(journal.tree.fs.content(journal.tree.transcript()).unwrap()).unwrap();
+    journal.tree.fs.remove(journal.tree.transcript());
+    journal.tree.fs.file(journal.tree.transcript(), bytes.replace("\"/ws\"", "\"/ws2\"").as_bytes());
+    assert_eq!(surveyed(&journal).scopes[0].journals[0].refused.as_deref(), Some("task_artifact_owner_continuation_authority_mismatch"));
+}
+
+#[test]
+fn a_transcript_that_cannot_be_looked_at_is_not_gone() {
+    let journal = Retirement::new().with(0);
+    let path = journal.tree.transcript();
+    let inject = Inject::new(&journal.tree.fs, |call| (call.op == "lstat" && call.path == Path::new(&path)).then_some(Errno::ACCESS));
+    let (same, tell) = (|path: &Path| path.to_owned(), |_, _| ());
+    let around = crate::gc::survey::Around { recorded: &same, here: &same, is_copy: false, told: &tell };
+    let survey = crate::gc::survey::survey(&inject, Path::new("/a/sessions"), &around).unwrap();
+    let row = &survey.scopes[0].journals[0];
+    assert_eq!((row.present, row.refused.as_deref()), (None, Some("transcript_unreadable")));
+}
+
+/// Of a copy neither inodes nor what stands of an owner prove anything against a journal.
+#[test]
+fn the_table_of_a_copy_asks_nothing_of_its_inodes() {
+    let copied = |journal: &Retirement| {
+        let same = |path: &Path| path.to_owned();
+        let around = crate::gc::survey::Around { recorded: &same, here: &same, is_copy: true, told: &|_, _| () };
+        let survey = crate::gc::survey::survey(&journal.tree.fs, Path::new("/a/sessions"), &around).unwrap();
+        let row = survey.scopes[0].journals[0].clone();
+        (row.state, row.refused, row.not_begun)
+    };
+    let journal = Retirement::new().with(0);
+    journal.tree.fs.renumber(journal.tree.transcript(), 77_777);
+    journal.tree.fs.file(format!("{}/1.bash.log", owner()), b"more");
+    assert!(surveyed(&journal).scopes[0].journals[0].refused.is_some(), "where it stands in its place it is another transcript");
+    assert_eq!(copied(&journal), (Some("artifacts_removed"), None, None));
+    let retired = Retirement::new().with(1);
+    retired.store(&retired.receipt(Progress::OwnerRetired));
+    let row = &surveyed(&retired).scopes[0].journals[0];
+    assert_eq!((row.state, row.refused.as_deref()), (Some("owner_retired"), Some("task_artifact_owner_physical_retirement_unverified")));
+    assert_eq!(copied(&retired), (Some("owner_retired"), None, None));
+}
+
+#[test]
+fn the_gauge_of_a_scope_tells_the_journal_with_the_least_room_and_only_a_whole_profile_has_an_inventory() {
+    let journal = Retirement::new().with(0);
+    let large = {
+        let mut receipt = journal.prepared.clone();
+        receipt.target.transcript_path = journal.tree.at("2026-01-02T00-00-00-000Z_s1.jsonl").as_str().into();
+        let file = receipt.evidence.tree.entries[1].clone();
+        for number in 0..200 {
+            let path = format!("{number}.bash.log.{}", "x".repeat(100));
+            receipt.evidence.tree.entries.push(crate::agent::owner_evidence::Entry { relative_path: path.as_str().into(), ..file.clone() });
+        }
+        receipt
+    };
+    let name = Key::of(large.target.transcript_path.as_js()).name(PREPARED);
+    journal.tree.fs.file(journal.tree.at(&format!("{INTERNAL}/{RECEIPTS}/{name}")), &large.encode().unwrap());
+    let run = checked(&journal.tree.fs, "/a", &options());
+    let left = |name: &str| run.gauges.iter().filter(|gauge| gauge.name == name).map(|gauge| gauge.appends_left).collect::<Vec<_>>();
+    let expected = ((512 << 20) - large.encode().unwrap().len() as u64) / large.next_pending_length();
+    assert!(expected < 49_000, "{expected}");
+    assert_eq!(left("retirement_entries"), [Some(u32::try_from(expected).unwrap())]);
+    assert_eq!(left("largest_retirement_history"), [Some(u32::try_from(expected).unwrap())]);
+    for other in ["largest_retirement_receipt", "largest_retirement_states", "next_retirement_receipt", "receipts_inventory"] {
+        assert_eq!(left(other), [None], "{other}");
+    }
+    let part = checked(&journal.tree.fs, &journal.tree.scope, &options());
+    assert!(!part.gauges.iter().any(|gauge| gauge.name == "receipts_inventory"), "{:?}", part.gauges);
+    assert!(part.gauges.iter().any(|gauge| gauge.name == "retirement_entries"));
+}
+
+/// Every attempt repeats what the earlier ones recorded and adds to it: the lists have room for so many and no more.
+#[test]
+fn the_lists_of_a_continuation_have_gauges() {
+    let with = |codes: usize, paths: usize| {
+        let journal = Retirement::new().with(0);
+        let mut outcome = uncertain(&journal.prepared.evidence);
+        (0..codes).for_each(|code| outcome.continuation.append(crate::gc::List::NativeCodes, format!("c{code}").as_str().into()));
+        let path = |number: usize| format!("/a/sessions/.gjc-recovery/{number}");
+        (0..paths).for_each(|number| outcome.continuation.append(crate::gc::List::Unknown, path(number).as_str().into()));
+        journal.store(&journal.pending(1, outcome));
+        let run = checked(&journal.tree.fs, "/a", &options());
+        let used = |name: &str| run.gauges.iter().find(|gauge| gauge.name == name).map(|gauge| (gauge.used, gauge.limit));
+        let near = run.findings.iter().filter(|finding| finding.code.name == "limit_near").count();
+        (used("continuation_codes"), used("continuation_paths"), near)
+    };
+    assert_eq!(with(0, 0), (None, None, 0));
+    assert_eq!(with(57, 230), (Some((57, 64)), Some((230, 256)), 0));
+    assert_eq!(with(58, 0), (Some((58, 64)), None, 1));
+    assert_eq!(with(1, 231), (Some((1, 64)), Some((231, 256)), 1));
+    assert_eq!(with(64, 256), (Some((64, 64)), Some((256, 256)), 2));
+    assert_eq!(with(65, 0), (None, None, 0), "no continuation: that has a code of its own");
+}
+
+#[test]
+fn a_lookup_is_of_a_transcript_of_the_scope() {
+    let journal = Retirement::new().with(0);
+    let same = |path: &Path| path.to_owned();
+    let around = crate::gc::survey::Around { recorded: &same, here: &same, is_copy: false, told: &|_, _| () };
+    let one = |name: &str| {
+        let survey = crate::gc::survey::one(&journal.tree.fs, Path::new(&journal.tree.scope), std::ffi::OsStr::new(name), &around);
+        survey.map(|survey| survey.scopes.len()).map_err(|fault| crate::gc::survey::token(&fault))
+    };
+    assert_eq!(one(NAME), Ok(1));
+    assert_eq!(one("other.jsonl"), Ok(0));
+    for none in ["other.json", ".jsonl", "..jsonl/"] {
+        assert_eq!(one(none), Err(AUTHORITY.to_owned()), "{none}");
+    }
+}
+
 // the table of `gc`
 
 fn surveyed(journal: &Retirement) -> crate::gc::survey::Survey {
