@@ -105,7 +105,7 @@ fn transcripts_and_blobs_become_new_files_in_a_folder() {
     }
     // Nothing is overwritten.
     let (status, _, err) = run(folder.path(), &["script", "-o", "out"]);
-    assert_eq!(status, 8);
+    assert_eq!(status, 16);
     assert!(err.contains("nothing is overwritten"), "{err}");
     assert_eq!(files(&folder.path().join("out")), written);
 }
@@ -182,4 +182,8 @@ fn a_wrong_script_is_wrong_usage() {
         assert_eq!((status, out.as_str()), (16, ""));
         assert!(err.contains(says), "{err}");
     }
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("script"), "{\"op\":\"fly\"}\n").unwrap();
+    assert_eq!(run(folder.path(), &["script", "-o", "new"]).0, 16);
+    assert!(!folder.path().join("new").exists(), "it leaves nothing behind");
 }

@@ -539,7 +539,7 @@ fn what_cannot_be_looked_at_is_told() {
     assert_eq!(record.0, "none that can be read");
     assert!(record.1[0].ends_with("whether it names this file nobody can tell"), "{record:?}");
     let (answer, evidence) = step(&asked("s1", ("opendir", "/sessions")), "found");
-    assert_eq!((&*answer, &*evidence[1]), ("not found", "cannot be looked at: EACCES"));
+    assert_eq!((&*answer, &*evidence[1]), ("not found", "this user may not look there (EACCES)"));
     assert!(evidence[0].ends_with("not everything could be looked at (1)"), "{evidence:?}");
 }
 #[test]

@@ -193,6 +193,7 @@ pub fn read_header(prefix: &[u8]) -> Result<(JsString, JsString), (&'static str,
     use crate::transcript::readers::candidate::{Refusal, header};
     match header(prefix) {
         Ok(header) => Ok((JsString::from_wtf8(header.id), JsString::from_wtf8(header.cwd))),
+        Err(Refusal::InvalidHeader) if prefix.is_empty() => Err(("invalid_header", "the file is empty")),
         Err(Refusal::InvalidHeader) if memchr::memchr(b'\n', prefix).is_none() => {
             Err(("invalid_header", "no line ends within the first 65,536 bytes"))
         }
@@ -229,7 +230,12 @@ pub fn look_into(fs: &dyn Fs, release: Release, path: &Path, provenance: Provena
         let changed = Difference::CandidateSourceChanged.in_effect(release) && !matches!(refusal, Refusal::Failed(_));
         let code = if changed { "source_changed" } else { "unreadable_candidate" };
         // A failing operation says as much of this process as of the file; the check of the transcript tells which.
-        invalid(code, refusal.to_string(), refusal.is_transient() || matches!(refusal, Refusal::Failed(_)))
+        let detail = match &refusal {
+            Refusal::Failed(error) if error.errno == Errno::LOOP => "is a symlink, and none is followed".to_owned(),
+            Refusal::Failed(error) => format!("cannot be read: {} answers {}", error.op, error.token()),
+            other => other.to_string(),
+        };
+        invalid(code, detail, refusal.is_transient() || matches!(refusal, Refusal::Failed(_)))
     })?;
     let (session_id, cwd) = read_header(&bytes).map_err(|(code, why)| invalid(code, why.to_owned(), false))?;
     Ok((Candidate { path: path.to_owned(), session_id, cwd: Arc::new(cwd), provenance, meta, sha256: OnceLock::new() }, bytes))

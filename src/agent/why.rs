@@ -297,7 +297,7 @@ impl<'w, 'a> Follow<'w, 'a> {
             }
             Err(invalid) if !self.is_managed() => {
                 let shows = format!("{}; only the listing of managed files asks for that", invalid.detail);
-                Some(passes("header", SECTION, "not asked", vec![saw_line(&self.path, 1, shows)]))
+                Some(passes("header", SECTION, "not asked", vec![saw(&self.path, shows)]))
             }
             Err(invalid) => Some(stops(
                 "header",

@@ -2,9 +2,10 @@
 
 use super::options::ReportFormat;
 use super::{Console, Failure, Status, destination, gate};
+use crate::agent::walk::show;
 use crate::check::run::{self, Depth, Progress, Run, Target, Why};
 use crate::finding::{Code, Severity};
-use crate::fsys::output::{Refused, write_report};
+use crate::fsys::output::write_report;
 use crate::fsys::{Fs, Kind, Real};
 use crate::render::human::{self, Layout};
 use crate::render::{Excerpts, concise, github, json, jsonl, junit, markdown, sarif};
@@ -12,6 +13,7 @@ use crate::report::gate::Told;
 use crate::report::{self, Audit, Blobs, CheckedFor, Report, Settings, UserReason};
 use indicatif::HumanBytes;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -53,6 +55,7 @@ impl Args {
 pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let prepared = gate::prepare(&args.gate, console)?;
     let mut paths = if args.paths.is_empty() { prepared.paths } else { args.paths.clone() };
+    once_each(&mut paths, console);
     let mut targets: Vec<Target> = paths.iter().map(|path| target(path)).collect();
     if paths.is_empty() {
         let location = console.environment.location(&Real).map_err(|error| Failure::Operational(error.to_string()))?;
@@ -76,6 +79,19 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     let base = &console.environment.current_dir;
     let targets = paths.iter().map(|path| (path.to_string_lossy().into_owned(), base.join(path))).collect();
     write(&report, &Files { fs: &Real, targets, own, base: base.clone() }, console)
+}
+
+/// What is named twice, by whatever path, is checked once, under its first name.
+fn once_each(paths: &mut Vec<PathBuf>, console: &Console) {
+    let mut seen = BTreeSet::new();
+    paths.retain(|path| {
+        let there = console.environment.current_dir.join(path);
+        let is_new = seen.insert(Real.realpath(&there).unwrap_or(there));
+        if !is_new {
+            console.note(&format!("{}: named more than once, checked once", show(path.as_os_str())));
+        }
+        is_new
+    });
 }
 
 /// What the run looks at, as its report names it; none when that is everything of one directory.
@@ -177,7 +193,7 @@ pub(super) fn write(report: &Report, excerpts: &dyn Excerpts, console: &mut Cons
     for file in &console.options.output {
         // A file has no width and no colours of its own: the same bytes wherever the run was started.
         let layout = Layout { colour: false, width: 100, quiet };
-        write_report(&file.path, |out| render(report, file.format, excerpts, layout, out)).map_err(unwritten)?;
+        write_report(&file.path, |out| render(report, file.format, excerpts, layout, out))?;
     }
     let status = report.status();
     let format = console.options.report_format;
@@ -185,14 +201,6 @@ pub(super) fn write(report: &Report, excerpts: &dyn Excerpts, console: &mut Cons
         // Who closes the pipe has seen enough; the exit status still says how it stands.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(status),
         written => written.map(|()| status).map_err(Failure::Output),
-    }
-}
-
-/// A report file that was not written.
-pub(super) fn unwritten(refused: Refused) -> Failure {
-    match refused {
-        Refused::System { .. } => Failure::Operational(refused.to_string()),
-        _ => Failure::Usage(refused.to_string()),
     }
 }
 

@@ -6,9 +6,11 @@ use crate::agent::locate::Location;
 use crate::agent::walk::show;
 use crate::agent::world::World;
 use crate::fsys::host::Liveness;
+use crate::fsys::output::Refused;
 use crate::fsys::{Errno, Fs, io_errno};
 use crate::render::human::Layout;
 use crate::render::style::plain;
+use crate::render::words::shell_word;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -59,6 +61,19 @@ impl Failure {
             Errno::NOENT => Failure::Operational(format!("{name}: nothing stands here; check the spelling")),
             Errno::ACCESS | Errno::PERM => Failure::Operational(format!("{name}: it may not be read or written by this user")),
             _ => Failure::Operational(format!("{name}: {otherwise}")),
+        }
+    }
+}
+
+/// A new file that was not written: a name that is taken is a matter of the command line, the rest one of the system.
+impl From<Refused> for Failure {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Source(_) | Refused::Exists(_) => Failure::Usage(refused.to_string()),
+            Refused::System { path, error } if io_errno(&error) == Errno::NOENT => {
+                Failure::Operational(format!("{}: the folder of this file does not exist", show(path.as_os_str())))
+            }
+            Refused::System { path, error } => Failure::at(&path, &error),
         }
     }
 }
@@ -203,6 +218,11 @@ impl Console {
         let _ = writeln!(io::stderr(), "gjc-fsck: {}", plain(&failure.to_string()));
         status
     }
+}
+
+/// A path as a word of a POSIX shell.
+pub(super) fn quoted(path: &Path) -> String {
+    shell_word(&path.to_string_lossy())
 }
 
 /// A text of several lines as a terminal may show it: tabs and line ends stay.

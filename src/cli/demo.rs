@@ -1,6 +1,7 @@
 //! `demo`: a sample agent directory with every common kind of damage, in a temporary folder, checked.
 
 use super::check::{Files, audit, observed, options, settings, write};
+use super::console::quoted;
 use super::{Console, Failure, Status, destination};
 use crate::agent::walk::show;
 use crate::check::run::{Depth, Target};
@@ -8,7 +9,6 @@ use crate::corpus::sample;
 use crate::finding::Release;
 use crate::fsys::plant::plant;
 use crate::fsys::{Fs, Real};
-use crate::render::words::shell_word;
 use crate::report;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -83,9 +83,4 @@ fn again(root: &Path, console: &Console) -> String {
         command += &format!(" --as-uid {uid}");
     }
     format!("{command} {}", quoted(root))
-}
-
-/// A path as a word of a POSIX shell.
-pub(super) fn quoted(path: &Path) -> String {
-    shell_word(&path.to_string_lossy())
 }

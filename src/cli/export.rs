@@ -1,5 +1,6 @@
 //! `export FILE [OUT]`: a session as one HTML file; `export --recover PAGE [OUT]`: the transcript out of one.
 
+use super::options::Format;
 use super::{Console, Failure, Status, check, transcript};
 use crate::agent::blob_directory::BlobDirectory;
 use crate::agent::layout::BLOBS;
@@ -53,6 +54,9 @@ pub struct Args {
 /// # Errors
 /// The file cannot be read, gjc loads nothing of it, the page holds no session, the new file exists or cannot be written.
 pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
+    if console.options.format == Format::Json {
+        return Err(Failure::Usage("`export` writes a page, --recover a transcript: neither has a form as JSON".into()));
+    }
     let named = match args.out.as_deref().map(|path| (path, path.to_str())) {
         Some((_, Some(word))) => destination(word).map_err(|why| Failure::Usage(why.into()))?.map(PathBuf::from),
         Some((path, None)) => Some(path.to_owned()),
@@ -171,10 +175,10 @@ fn recover(args: &Args, named: Option<PathBuf>, console: &mut Console) -> Result
     Ok(Status::CLEAN)
 }
 
+/// gjc's words for its own source; else as everywhere.
 fn refused(refused: Refused) -> Failure {
     match refused {
         Refused::Source(_) => Failure::Usage("HTML export output must not overwrite the source transcript".into()),
-        Refused::Exists(_) => Failure::Usage(refused.to_string()),
-        Refused::System { .. } => Failure::Operational(refused.to_string()),
+        other => other.into(),
     }
 }

@@ -1,13 +1,13 @@
 //! What `check` is told beforehand: `gjc-fsck.toml`, skip lists, the baseline. Reads the files, and writes a baseline anew.
 
-use super::check::unwritten;
 use super::{Console, Failure, Status};
 use crate::finding::{Code, Severity};
 use crate::fsys::output::write_report;
 use crate::fsys::{Fs, Kind, Real, input};
+use crate::render::words;
 use crate::report::config::{self, Config};
 use crate::report::gate::{Told, Use};
-use crate::report::{Baseline, Report};
+use crate::report::{Baseline, Entry, Report};
 use std::path::{Path, PathBuf};
 
 /// Bytes of the largest file that is read here: a baseline of half a million findings.
@@ -114,9 +114,14 @@ pub fn renew(
     let known = Baseline::of(&report.gate);
     let baseline = replaced.map_or_else(|| known.clone(), |older| known.clone().with(older, reached));
     let count = |baseline: &Baseline| baseline.findings.iter().map(|accepted| accepted.count).sum::<u64>();
-    write_report(&console.environment.current_dir.join(path), |out| out.write_all(baseline.text().as_bytes())).map_err(unwritten)?;
+    write_report(&console.environment.current_dir.join(path), |out| out.write_all(baseline.text().as_bytes()))?;
     let before = replaced.map_or_else(String::new, |replaced| format!(" (before: {})", count(replaced)));
     console.note(&format!("{}: {} findings are known from now on{before}", path.display(), count(&baseline)));
+    let fatal: u64 = report.findings.iter().filter(|entry| entry.code.fatal && entry.status != 0).map(Entry::count).sum();
+    if fatal > 0 {
+        let fails = words::count(fatal, "finding of a fatal code fails", "findings of fatal codes fail");
+        console.note(&format!("{fails} the gate all the same: what could not be judged to its end is never known beforehand"));
+    }
     Ok(())
 }
 

@@ -1,6 +1,5 @@
 //! `history [PATH]`, `history search WORDS`: the prompt history `history.db`, looked at through a private copy.
 
-use super::demo::quoted;
 use super::options::{Format, ReportFormat};
 use super::{Console, Failure, Status, check};
 use crate::agent::history::search::{Answer, limit};
@@ -13,6 +12,7 @@ use crate::fsys::{Fs, Kind, Real};
 use crate::render::NoExcerpts;
 use crate::render::history as page;
 use crate::render::style::plain;
+use crate::render::words::shell_word;
 use crate::report;
 use std::path::{Path, PathBuf};
 
@@ -46,7 +46,7 @@ pub struct Search {
     #[arg(value_name = "WORDS")]
     pub words: Vec<String>,
     /// Agent directory or database (default: the user's own)
-    #[arg(long = "in", value_name = "PATH")]
+    #[arg(long = "in", visible_alias = "agent-dir", value_name = "PATH")]
     pub path: Option<PathBuf>,
     /// Only prompts of this workspace, spelled as gjc stored it
     #[arg(long, value_name = "DIR")]
@@ -75,7 +75,7 @@ fn audit(path: Option<&Path>, console: &mut Console) -> Result<Status, Failure> 
     let own = path.is_none();
     let path = path.map_or_else(|| self::own(console), |path| Ok(path.to_owned()))?;
     let run = run::history(&path, &check::options(Depth::Full, console), &Real);
-    if run.findings.is_empty() && database(&path, console).is_ok_and(|path| !Real.present(&path).unwrap_or(true)) {
+    if run.findings.is_empty() && database(&path, console).is_ok_and(|(path, _)| !Real.present(&path).unwrap_or(true)) {
         return absent(&path, own, console);
     }
     let report = report::build(check::audit(run, console), &check::settings(console));
@@ -104,14 +104,13 @@ fn absent(folder: &Path, own: bool, console: &mut Console) -> Result<Status, Fai
 
 fn find(search: &Search, console: &mut Console) -> Result<Status, Failure> {
     let named = search.path.as_deref().map_or_else(|| own(console), |path| Ok(path.to_owned()))?;
-    let path = database(&named, console)?;
+    let (path, name) = database(&named, console)?;
     let history = History::open(&Real, &path).map_err(|why| match why {
-        NotOpened::Absent => Failure::Operational(format!("{}: {why}", show(path.as_os_str()))),
-        _ => Failure::Operational(format!("{}: not searched: {why}", show(path.as_os_str()))),
+        NotOpened::Absent => Failure::Operational(format!("{name}: {why}")),
+        _ => Failure::Operational(format!("{name}: not searched: {why}")),
     })?;
     let (words, most, cwd) = (search.words.join(" "), limit(search.limit), search.cwd.as_deref());
-    let name = show(path.as_os_str());
-    let again = quoted(&path);
+    let again = shell_word(&name);
     let not_searched =
         |why: &str| Failure::Operational(format!("{name}: not searched to its end: {why}; `gjc-fsck history {again}` checks it"));
     let found = if search.words.is_empty() {
@@ -147,9 +146,10 @@ fn own(console: &Console) -> Result<PathBuf, Failure> {
     Ok(location.data)
 }
 
-/// The database of what was named, without links.
-fn database(named: &Path, console: &Console) -> Result<PathBuf, Failure> {
+/// The database of what was named: without links, and by the name that leads to it.
+fn database(named: &Path, console: &Console) -> Result<(PathBuf, String), Failure> {
     let real = Real.realpath(&console.environment.current_dir.join(named)).map_err(|error| Failure::on(named, &error))?;
     let is_directory = Real.lstat(&real).is_ok_and(|meta| meta.kind == Kind::Directory);
-    Ok(if is_directory { real.join(HISTORY) } else { real })
+    let (real, name) = if is_directory { (real.join(HISTORY), named.join(HISTORY)) } else { (real, named.to_owned()) };
+    Ok((real, show(name.as_os_str())))
 }

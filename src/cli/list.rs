@@ -1,7 +1,7 @@
 //! `list`: gjc's managed listing of a workspace, or of all, with the reason for everything that it does not show; and gjc's
 //! other lists: recent, picker, strict inventory.
 
-use super::demo::quoted;
+use super::console::quoted;
 use super::{Console, Failure, Status};
 use crate::agent::catalogue;
 use crate::agent::locate::{Part, part_of};
@@ -117,7 +117,7 @@ fn other_list(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     }
     let answer = if whole {
         if !args.picker {
-            return Err(Failure::Usage("this list is of one workspace or directory: name it with --cwd DIR, or as PATH".into()));
+            return Err(Failure::Usage("this list is of one workspace or one folder, not of a whole agent directory: add --cwd DIR, or name a scope or folder of it as PATH".into()));
         }
         List::picker(&world, "all workspaces".to_owned(), picker::of_all(&world), Vec::new())
     } else if let Some(directory) = explicit {

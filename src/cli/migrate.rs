@@ -4,7 +4,7 @@ use super::options::Format;
 use super::{Console, Failure, Status, destination, transcript};
 use crate::agent::blob_directory::BlobDirectory;
 use crate::finding::Release;
-use crate::fsys::output::{NewFile, Refused};
+use crate::fsys::output::NewFile;
 use crate::fsys::{Sha256Reader, input};
 use crate::json::Value;
 use crate::json::jsonl::{Event, Lines};
@@ -50,7 +50,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     if let Some(path) = &args.into {
         destination::outside(console, path)?;
     }
-    let new_file = args.into.as_deref().map(|path| NewFile::create(path, source)).transpose().map_err(refused)?;
+    let new_file = args.into.as_deref().map(|path| NewFile::create(path, source)).transpose()?;
     if args.json || console.options.format == Format::Json {
         print_answer(args, new_file, console)
     } else {
@@ -170,15 +170,8 @@ fn deliver(new_file: Option<NewFile>, console: &mut Console, text: &[u8]) -> Res
         None => Ok(console.content(text)?),
         Some(mut file) => {
             file.write_all(text)?;
-            file.publish().map_err(refused)
+            Ok(file.publish()?)
         }
-    }
-}
-
-fn refused(refused: Refused) -> Failure {
-    match refused {
-        Refused::Source(_) | Refused::Exists(_) => Failure::Usage(refused.to_string()),
-        Refused::System { .. } => Failure::Operational(refused.to_string()),
     }
 }
 

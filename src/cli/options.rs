@@ -174,7 +174,12 @@ fn output_file(text: &str) -> Result<OutputFile, String> {
     if path.is_empty() {
         return Err("the file name is empty".into());
     }
-    Ok(OutputFile { format: ReportFormat::from_str(format, false)?, path: PathBuf::from(path) })
+    let format = ReportFormat::from_str(format, false).map_err(|_| {
+        let names: Vec<String> =
+            ReportFormat::value_variants().iter().filter_map(|form| Some(form.to_possible_value()?.get_name().to_owned())).collect();
+        format!("no form of the report is called `{format}`; the forms are {}", names.join(", "))
+    })?;
+    Ok(OutputFile { format, path: PathBuf::from(path) })
 }
 
 fn severity_override(text: &str) -> Result<SeverityOverride, String> {

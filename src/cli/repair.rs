@@ -1,7 +1,7 @@
 //! `repair [PATH]`: copies legacy sessions into the layout that gjc uses now, as gjc itself documents it, with a proof; and
 //! `repair --salvage`: what can be read of one damaged transcript, in a new file.
 
-use super::demo::quoted;
+use super::console::quoted;
 use super::list::{named, no_agent_directory};
 use super::{Console, Failure, Status, destination};
 use crate::agent::layout::is_transcript_name;
@@ -191,6 +191,7 @@ fn wanted(args: &Args, given: Option<&Plan>, console: &Console) -> Result<(Wante
 fn show_plan(args: &Args, planned: &Plan, console: &mut Console) -> Result<Status, Failure> {
     if let Some(path) = &args.out {
         write_json(path, planned)?;
+        console.note(&format!("the plan is written to {}", show(path.as_os_str())));
     }
     let kept = args.out.as_deref().map(quoted);
     let layout = console.layout();
@@ -253,7 +254,7 @@ fn salvage_into(source: &Path, directory: &Path, console: &mut Console) -> Resul
     proof_name.push(".salvage.json");
     let options = Options { release: console.options.gjc, budget: super::transcript::budget(console) };
     let unread = |why: crate::fsys::Refusal| Failure::unread(source, &why);
-    let mut copy = NewFile::create(&to, Some(source)).map_err(operational)?;
+    let mut copy = NewFile::create(&to, Some(source))?;
     let mut reader = Sha256Reader::new(Watched::open(&Real, source).map_err(unread)?);
     let (mut hash, mut size) = (Sha256::new(), 0);
     let mended = salvage::mend(&mut reader, &mut |line| {
@@ -274,6 +275,10 @@ fn salvage_into(source: &Path, directory: &Path, console: &mut Console) -> Resul
     let original = hashed(source, source_size, &source_hash);
     let before = Watched::open(&Real, source).map_err(unread)?;
     let before = salvage::read(before, source_size, options).map_err(|error| Failure::at(source, &error))?;
+    if mended.lines.is_empty() {
+        let why = "no complete record is in this file: there is nothing to salvage, and nothing is written";
+        return Err(Failure::Refused(format!("{}: {why}", show(source.as_os_str()))));
+    }
     let layout = console.layout();
     if copied.sha256 == original.sha256 {
         answer(console, &before, || render::nothing_to_salvage(&original, &before, layout))?;
@@ -281,8 +286,8 @@ fn salvage_into(source: &Path, directory: &Path, console: &mut Console) -> Resul
     }
     // Both names must be free before one of them is taken.
     let proof = directory.join(proof_name);
-    let proof_file = NewFile::create(&proof, Some(source)).map_err(operational)?;
-    copy.publish().map_err(operational)?;
+    let proof_file = NewFile::create(&proof, Some(source))?;
+    copy.publish()?;
     let after = input::open(&to).and_then(|file| salvage::read(file, size, options)).map_err(|error| Failure::at(&to, &error))?;
     let tool = env!("CARGO_PKG_VERSION").to_owned();
     let done = Salvage { schema: salvage::SCHEMA.to_owned(), tool, source: original, copy: copied, before, after, mended };
@@ -390,18 +395,14 @@ fn parse_json<T: DeserializeOwned>(path: &Path, what: &str, bytes: &[u8]) -> Res
 }
 
 fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Failure> {
-    put_json(NewFile::create(path, None).map_err(operational)?, path, value)
+    put_json(NewFile::create(path, None)?, path, value)
 }
 
 /// Fills a file that is begun, and gives it its name.
 fn put_json(mut file: NewFile, path: &Path, value: &impl Serialize) -> Result<(), Failure> {
     serde_json::to_writer_pretty(&mut file, value).map_err(std::io::Error::from).map_err(|error| Failure::at(path, &error))?;
     file.write_all(b"\n").map_err(|error| Failure::at(path, &error))?;
-    file.publish().map_err(operational)
-}
-
-fn operational(refused: crate::fsys::output::Refused) -> Failure {
-    Failure::Operational(refused.to_string())
+    Ok(file.publish()?)
 }
 
 /// This machine and this process.

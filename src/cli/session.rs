@@ -106,9 +106,6 @@ fn run_scripts<S: BlobSource>(
         (false, None) if several => return Err(Failure::Usage("several scripts: name a folder with -o, or ask for --json".into())),
         _ => {}
     }
-    if let Some(into) = &args.into {
-        make_folder(into)?;
-    }
     let mut threw = false;
     for script in scripts {
         let folder = args.into.as_ref().map(|into| match script.name.as_deref().filter(|_| several) {
@@ -147,20 +144,23 @@ fn one_script<S: BlobSource>(
     let manager = runner.into_manager();
     let threw = did.iter().any(|did| matches!(did, Did::Threw(_)));
     if is_json(args, console) {
-        let mut answer = Vec::new();
-        stringify::write(&answer_of(&did, manager, &files), &mut answer);
-        answer.push(b'\n');
-        console.content(&answer)?;
-        return Ok(threw);
+        let mut text = Vec::new();
+        let answer = answer_of(&did, manager, &files);
+        stringify::write(&answer, &mut text);
+        text.push(b'\n');
+        console.content(&text)?;
+        return Ok(threw || answer.member("close_error").is_some());
     }
     for (number, error) in did.iter().enumerate().filter_map(|(number, did)| Some((number, threw_of(did)?))) {
         console.note(&format!("operation {number} threw {}: {error}", error.class));
     }
     let path = manager.session_file().unwrap_or_default().to_owned();
     let (closed, store) = manager.close();
-    if let (Err(error), false) = (closed, threw) {
+    // An operation that threw has been told, and closing throws the same again.
+    if let (Err(error), false) = (&closed, threw) {
         console.note(&format!("closing threw {}: {error}", error.class));
     }
+    let threw = threw || closed.is_err();
     let release = console.options.gjc;
     match folder {
         Some(folder) => {
@@ -169,6 +169,10 @@ fn one_script<S: BlobSource>(
                 Ok((path, bytes))
             };
             let written: Vec<(String, Vec<u8>)> = files.all().into_iter().map(versioned).collect::<Result<_, Failure>>()?;
+            // Not before there is something to write: a script that is wrong leaves nothing behind.
+            if let Some(into) = &args.into {
+                make_folder(into)?;
+            }
             write_out(folder, &args.directory, &written, store.added())?;
         }
         None => {
@@ -228,9 +232,9 @@ fn at_version(args: &Run, release: Release, path: &str, bytes: Vec<u8>) -> Resul
 /// into this one; what a script put elsewhere keeps its path.
 fn write_out(folder: &Path, directory: &str, files: &[(String, Vec<u8>)], blobs: &MemoryStore) -> Result<(), Failure> {
     let put = |path: &Path, bytes: &[u8]| {
-        let mut file = NewFile::create(path, None).map_err(|refused| Failure::Operational(refused.to_string()))?;
+        let mut file = NewFile::create(path, None)?;
         file.write_all(bytes).map_err(|error| Failure::at(path, &error))?;
-        file.publish().map_err(|refused| Failure::Operational(refused.to_string()))
+        file.publish().map_err(Failure::from)
     };
     make_folder(folder)?;
     for (path, bytes) in files {

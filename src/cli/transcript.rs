@@ -1,6 +1,6 @@
 //! What `tree`, `context` and `replay` share: a transcript that the user named, loaded as gjc loads it.
 
-use super::demo::quoted;
+use super::console::quoted;
 use super::{Console, Failure, Status};
 use crate::agent::walk::show;
 use crate::fsys::input;

@@ -335,9 +335,9 @@ pub trait Sink {
 /// What is said instead of findings that are only counted.
 fn not_listed(count: u64) -> String {
     if count == 1 {
-        "1 more place in this file is not listed".to_owned()
+        "1 more place of this kind is not listed".to_owned()
     } else {
-        format!("{count} more places in this file are not listed")
+        format!("{count} more places of this kind are not listed")
     }
 }
 
@@ -412,7 +412,7 @@ mod tests {
         sink.push(Finding::new(code, at("b", 1), "x"));
         assert_eq!(sink.findings.len() as u64, MOST + 2);
         let rest = &sink.findings[usize::try_from(MOST).unwrap()];
-        assert_eq!((rest.message.as_str(), rest.place.line), ("5 more places in this file are not listed", None));
+        assert_eq!((rest.message.as_str(), rest.place.line), ("5 more places of this kind are not listed", None));
         assert_eq!(rest.not_listed, Some(5));
         assert_eq!(&*sink.findings.last().unwrap().place.path, "b");
     }
@@ -425,7 +425,7 @@ mod tests {
         sink.further(code, &Arc::from("a"), 40);
         sink.further(code, &Arc::from("a"), 2);
         let messages: Vec<&str> = sink.findings.iter().map(|finding| finding.message.as_str()).collect();
-        assert_eq!(messages, ["x", "42 more places in this file are not listed"]);
+        assert_eq!(messages, ["x", "42 more places of this kind are not listed"]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "this is the file system's room")]
 
+use super::Errno;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -32,8 +33,18 @@ impl Refused {
     fn system(path: &Path) -> impl FnOnce(io::Error) -> Refused {
         move |error| match error.kind() {
             io::ErrorKind::AlreadyExists => Refused::Exists(path.to_owned()),
-            _ => Refused::System { path: path.to_owned(), error },
+            _ => Refused::System { path: path.to_owned(), error: own(error) },
         }
+    }
+}
+
+/// The system's answer without the temporary name that nobody asked about. With that name comes no number.
+fn own(error: io::Error) -> io::Error {
+    match error.kind() {
+        _ if error.raw_os_error().is_some() => error,
+        io::ErrorKind::NotFound => Errno::NOENT.into(),
+        io::ErrorKind::PermissionDenied => Errno::ACCESS.into(),
+        kind => kind.into(),
     }
 }
 

@@ -231,7 +231,7 @@ impl Paper {
         facts.extend(row.messages.map(|messages| match (messages, row.messages_is_estimate) {
             (1, false) => "1 message".to_owned(),
             (messages, false) => format!("{} messages", grouped(messages)),
-            (messages, true) => format!("{}+ messages", grouped(messages)),
+            (messages, true) => format!("at least {} messages", grouped(messages)),
         }));
         facts.extend(row.size.map(|size| count(size, "byte", "bytes")));
         facts.extend(row.place.filter(|place| *place != "v2").map(str::to_owned));

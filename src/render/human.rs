@@ -2,7 +2,7 @@
 //!
 //! Errors come first, grouped by file, the top ones with the line they are about; then limits and moving files, which are
 //! neither clean nor damaged; then warnings; then, counted, what is merely worth knowing; then what is nearly full; at the
-//! end the next step. Long runs of one code in one file are folded.
+//! end the next step. Long runs of one code are folded, in one file and over many.
 
 use super::Excerpts;
 use super::style::{Palette, plain, wrap};
@@ -34,6 +34,12 @@ pub struct Layout {
 const PICTURES: usize = 3;
 /// Lines numbers that a folded run names.
 const NAMED_LINES: usize = 4;
+/// Files with one code that a section shows when more than [`MANY_FILES`] have it; the others are counted by folder.
+const FILES: usize = 5;
+/// Files with one code that are all shown.
+const MANY_FILES: usize = 8;
+/// Folders that are named for what is folded.
+const FOLDERS: usize = 4;
 /// Gauges below this share of their limit are only counted.
 const NEAR_PERCENT: u64 = 75;
 /// Codes whose advice is repeated as next step.
@@ -129,9 +135,12 @@ impl<'a> Page<'a> {
             (0, _, _) if self.report.findings.is_empty() => self.line("  no transcript was found, and nothing else to object to"),
             (0, _, _) => {}
             (_, 0, 0) => self.line(&format!("  {transcripts} checked")),
-            (_, refused, 0) => self.line(&format!("  {refused} of {transcripts} cannot be resumed")),
-            (_, 0, blocked) => self.line(&format!("  {blocked} of {transcripts} out of reach: workspace refused or missing")),
+            (_, refused, 0) => self.line(&format!("  {} of {transcripts} cannot be resumed", words::grouped(refused))),
+            (_, 0, blocked) => {
+                self.line(&format!("  {} of {transcripts} out of reach: workspace refused or missing", words::grouped(blocked)));
+            }
             (_, refused, blocked) => {
+                let (refused, blocked) = (words::grouped(refused), words::grouped(blocked));
                 self.line(&format!("  {refused} of {transcripts} cannot be resumed; {blocked} out of reach: workspace refused or missing"));
             }
         }
@@ -167,7 +176,8 @@ impl<'a> Page<'a> {
         }
         self.title(&self.palette.severity(Severity::Error, "Errors"));
         let mut drawn = Vec::new();
-        for (path, runs) in by_file(errors) {
+        let (files, folded) = fold(by_file(errors));
+        for (path, runs) in files {
             self.file(path);
             for (code, run) in runs {
                 let Some((first, rest)) = run.split_first() else { continue };
@@ -183,6 +193,7 @@ impl<'a> Page<'a> {
                 }
             }
         }
+        self.folded(&folded);
     }
 
     fn asides(&mut self) {
@@ -194,19 +205,45 @@ impl<'a> Page<'a> {
                 "These changed while they were read. Stop gjc and check again; nothing is claimed about them.",
             ),
         ] {
-            let findings: Vec<&Entry> = self.report.findings.iter().filter(|entry| entry.class == Some(class)).collect();
+            let wanted = |entry: &&Entry| entry.class == Some(class) && (!self.quiet || entry.severity == Severity::Error);
+            let findings: Vec<&Entry> = self.report.findings.iter().filter(wanted).collect();
             if findings.is_empty() {
                 continue;
             }
             self.title(&self.palette.aside(title));
             self.line(&self.palette.faint(&wrap(explanation, 0, self.width)));
-            for (path, runs) in by_file(findings) {
-                self.file(path);
-                for run in runs.values() {
-                    self.run(run);
-                }
+            self.runs(by_file(findings));
+        }
+    }
+
+    /// Files with their findings, and what is folded of them.
+    fn runs(&mut self, files: IndexMap<&'a str, Runs<'a>>) {
+        let (files, folded) = fold(files);
+        for (path, runs) in files {
+            self.file(path);
+            for run in runs.values() {
+                self.run(run);
             }
         }
+        self.folded(&folded);
+    }
+
+    /// What is found in many files: how often, in which folders, and how to see all of it.
+    fn folded(&mut self, folded: &[Folded<'_>]) {
+        if folded.is_empty() {
+            return;
+        }
+        self.title(&self.palette.strong("In many more files"));
+        for code in folded {
+            let severity = self.palette.severity(code.first.severity, &format!("{:<7}", level(code.first.severity)));
+            let name = self.palette.strong(code.first.code.name);
+            self.line(&format!("  {severity}  {name}{}", self.palette.faint(&format!(" · {} more", words::grouped(code.count)))));
+            self.line(&format!("           {}", wrap(&code.places(), 11, self.width)));
+        }
+        let counted = folded.iter().any(|code| code.not_listed > 0);
+        let which = if counted { "those that are not only counted, each" } else { "each of them" };
+        let listed = format!("`--format jsonl` lists {which} with its place.");
+        self.line(&format!("  {}", self.palette.faint(&wrap(&listed, 2, self.width))));
     }
 
     fn warnings(&mut self) {
@@ -215,12 +252,7 @@ impl<'a> Page<'a> {
             return;
         }
         self.title(&self.palette.severity(Severity::Warning, "Warnings"));
-        for (path, runs) in by_file(warnings) {
-            self.file(path);
-            for run in runs.values() {
-                self.run(run);
-            }
-        }
+        self.runs(by_file(warnings));
     }
 
     /// What is worth knowing: one line a code.
@@ -241,17 +273,19 @@ impl<'a> Page<'a> {
             let name = self.palette.severity(Severity::Info, &format!("{name:<name_width$}"));
             let files = match files.len() {
                 1 => shown(&entry.place.path).into_owned(),
-                files => format!("in {files} files"),
+                files => format!("in {} files", words::grouped(files as u64)),
             };
             let text = wrap(&format!("{} ({files})", entry.code.summary), indent, self.width);
-            self.line(&format!("  {count:>4} × {name}  {text}"));
+            self.line(&format!("  {:>4} × {name}  {text}", words::grouped(count)));
         }
         self.line(&format!("  {}", self.palette.faint("`--format concise` lists each of them with its place.")));
     }
 
     /// The heading of a file, with what gjc answers when asked to resume it.
     fn file(&mut self, path: &str) {
-        self.title(&self.palette.strong(&shown(path)));
+        // The checked directory itself is known by its name.
+        let name = if matches!(path, "" | ".") { plain(&self.report.root) } else { plain(path) };
+        self.title(&self.palette.strong(&name));
         // A digest tells nobody anything: what lies in a scope is shown with its workspace.
         let workspace = || scope(path).and_then(|scope| self.workspaces.get(scope)).map(|cwd| plain(cwd).into_owned());
         let answer = self.transcripts.get(path).map(|transcript| answer(transcript, self.erring.contains(path))).or_else(workspace);
@@ -308,14 +342,15 @@ impl<'a> Page<'a> {
             self.line(&format!("  {bar} {:>4} %  {}\n{:23}{}", gauge.percent(), amount, "", self.palette.faint(&what)));
         }
         if near.len() > BARS {
-            self.line(&format!("  and {} more", near.len() - BARS));
+            self.line(&format!("  and {} more", words::grouped((near.len() - BARS) as u64)));
         }
     }
 
     /// The next steps: the codes, most important first, and what to do about each. A finding that was shown with its
     /// advice and stands alone needs no second word.
     fn next(&mut self) {
-        let classed = self.report.findings.iter().filter(|entry| entry.class.is_some() && entry.severity != Severity::Info);
+        let least = if self.quiet { Severity::Error } else { Severity::Warning };
+        let classed = self.report.findings.iter().filter(|entry| entry.class.is_some() && entry.severity >= least);
         let errors = self.worst_first();
         let drawn = errors.len();
         let all: Vec<&Entry> =
@@ -334,11 +369,11 @@ impl<'a> Page<'a> {
         }
         self.title(&self.palette.strong("Next"));
         for (name, (help, count)) in codes.iter().take(STEPS) {
-            self.line(&format!("  {count:>4} × {}", self.palette.strong(name)));
+            self.line(&format!("  {:>4} × {}", words::grouped(*count), self.palette.strong(name)));
             self.line(&format!("         {}", wrap(&plain(gist(help)), 9, self.width)));
         }
         let further: Vec<&str> = codes.keys().skip(STEPS).copied().collect();
-        let names = if further.is_empty() { "CODE".to_owned() } else { further.join(" ") };
+        let names = if further.is_empty() { codes.keys().copied().collect() } else { further }.join(" ");
         let explain = format!("Keep a copy of what you change. More: gjc-fsck explain {names}");
         self.line(&format!("  {}", self.palette.faint(&wrap(&explain, 2, self.width))));
     }
@@ -435,6 +470,74 @@ fn by_file(findings: Vec<&Entry>) -> IndexMap<&str, Runs<'_>> {
         files.entry(&entry.place.path).or_default().entry(entry.code.name).or_default().push(entry);
     }
     files
+}
+
+/// Findings of one code in files that are not shown.
+struct Folded<'a> {
+    /// One of them.
+    first: &'a Entry,
+    /// How many, those included that the report only counts.
+    count: u64,
+    /// Those that the report only counts.
+    not_listed: u64,
+    /// How many of the listed ones lie directly in which folder.
+    folders: BTreeMap<&'a str, u64>,
+}
+
+impl Folded<'_> {
+    /// `2,497 in a, 2,500 in b`, the most first.
+    fn places(&self) -> String {
+        let mut folders: Vec<(&str, u64)> = self.folders.iter().map(|(folder, count)| (*folder, *count)).collect();
+        folders.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let mut said: Vec<String> =
+            folders.iter().take(FOLDERS).map(|(folder, count)| format!("{} in {}", words::grouped(*count), shown(folder))).collect();
+        if folders.len() > FOLDERS {
+            let rest: u64 = folders.iter().skip(FOLDERS).map(|(_, count)| count).sum();
+            let further = words::count((folders.len() - FOLDERS) as u64, "other folder", "other folders");
+            said.push(format!("{} in {further}", words::grouped(rest)));
+        }
+        if self.not_listed > 0 {
+            said.push(format!("{} only counted", words::grouped(self.not_listed)));
+        }
+        said.join(", ")
+    }
+}
+
+/// The files that are shown, and what is only counted of the others. A file in which something rare was found is shown whole.
+fn fold<'a>(files: IndexMap<&'a str, Runs<'a>>) -> (IndexMap<&'a str, Runs<'a>>, Vec<Folded<'a>>) {
+    // What stands for findings of other paths, as that of a folder does, is no file with this code.
+    let is_rest = |run: &[&Entry]| run.iter().all(|entry| entry.not_listed.is_some());
+    let mut having: BTreeMap<&str, usize> = BTreeMap::new();
+    for (code, _) in files.values().flatten().filter(|(_, run)| !is_rest(run)) {
+        *having.entry(code).or_default() += 1;
+    }
+    let is_many = |code: &str| having.get(code).is_some_and(|files| *files > MANY_FILES);
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut folded: IndexMap<&str, Folded<'a>> = IndexMap::new();
+    let mut shown = IndexMap::new();
+    for (path, runs) in files {
+        let (rest, mut runs): (Runs<'a>, Runs<'a>) = runs.into_iter().partition(|(code, run)| is_rest(run) && is_many(code));
+        let is_shown = runs.keys().any(|code| !is_many(code) || seen.get(code).is_none_or(|files| *files < FILES));
+        for code in runs.keys() {
+            *seen.entry(code).or_default() += 1;
+        }
+        let taken = if is_shown { Runs::new() } else { std::mem::take(&mut runs) };
+        for (code, run) in rest.into_iter().chain(taken) {
+            let Some(first) = run.first() else { continue };
+            let fold = folded.entry(code).or_insert_with(|| Folded { first, count: 0, not_listed: 0, folders: BTreeMap::new() });
+            for entry in run {
+                fold.count += entry.count();
+                match entry.not_listed {
+                    Some(count) => fold.not_listed += count,
+                    None => *fold.folders.entry(path.rsplit_once('/').map_or(".", |(folder, _)| folder)).or_default() += 1,
+                }
+            }
+        }
+        if !runs.is_empty() {
+            shown.insert(path, runs);
+        }
+    }
+    (shown, folded.into_values().collect())
 }
 
 /// `(and 12 more: lines 7, 9, 12, 15, …)`.

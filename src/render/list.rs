@@ -79,13 +79,13 @@ pub fn concise(catalogue: &Catalogue) -> String {
     out
 }
 
-/// `9 messages`, `9+ messages` where the picker counted in the beginning of the file only.
+/// `9 messages`, `at least 9 messages` where the picker counted in the beginning of the file only.
 fn messages(session: &Session) -> String {
     match (session.messages, session.messages_is_estimate) {
         (None, _) => "not in the picker".to_owned(),
         (Some(1), false) => "1 message".to_owned(),
         (Some(count), false) => format!("{count} messages"),
-        (Some(count), true) => format!("{count}+ messages"),
+        (Some(count), true) => format!("at least {count} messages"),
     }
 }
 

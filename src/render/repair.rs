@@ -3,7 +3,7 @@
 
 use super::human::Layout;
 use super::style::{Palette, plain, wrap};
-use super::words::count;
+use super::words::{count, headed};
 use crate::finding::Severity;
 use crate::repair::apply::{Applied, Session};
 use crate::repair::plan::{Plan, Refusal, ScopePlan, SessionPlan};
@@ -266,6 +266,10 @@ pub fn applied(applied: &Applied, planned: &Plan, proofs: Option<&Path>, layout:
         _ if copied > 0 => page.next("Next: `gjc-fsck check` looks at the result; `gjc-fsck list` shows the sessions.", layout),
         _ => {}
     }
+    // Nothing stands below the headline when nothing was done.
+    if page.out.ends_with("\n\n") {
+        page.out.pop();
+    }
     page.out
 }
 
@@ -314,7 +318,7 @@ fn reading(reading: &Reading) -> String {
     let because = reading.because.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
     format!(
         "{}, {} in the context; {}{because}",
-        count(reading.entries, "entry", "entries"),
+        reading.entries.checked_sub(1).map_or_else(|| "nothing loads".to_owned(), headed),
         count(reading.messages, "message", "messages"),
         reading.strict
     )

@@ -3,8 +3,9 @@
 use super::entry::{clip, id, preview, word};
 use super::style::Palette;
 use super::tree::remarks;
-use super::words::count;
+use super::words::{count, headed};
 use crate::json::View;
+use crate::transcript::EntryKind;
 use crate::transcript::load::{Ignored, Outcome};
 use crate::transcript::trace::{Patch, Traced};
 use unicode_width::UnicodeWidthStr;
@@ -40,7 +41,7 @@ pub fn text(traced: &Traced, palette: Palette, width: usize) -> String {
         .collect();
     let total = format!(
         "{}, {}, {} without effect",
-        count(traced.loaded.entries.len() as u64, "entry", "entries"),
+        headed(traced.loaded.entries.iter().filter(|entry| EntryKind::of(*entry) != EntryKind::Session).count() as u64),
         count(traced.patches.len() as u64, "patch", "patches"),
         ignored.len()
     );

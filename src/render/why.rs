@@ -67,6 +67,7 @@ impl Page<'_> {
             None => self.palette.good("✓ gjc opens this session"),
             Some(step) => match (step.step, &*step.answer) {
                 ("found", "missing") => bad("✗ there is no such file"),
+                ("found", "read-failed") => bad("✗ the file cannot be reached"),
                 ("found", "ambiguous") => self.palette.aside("◆ several sessions begin like that"),
                 ("found", _) => bad("✗ no session has this id"),
                 (name, answer) => {

@@ -5,6 +5,11 @@ pub fn count(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }
 
+/// Entries of a transcript that loads: the header is not counted, as a tree has no place for it.
+pub fn headed(entries: u64) -> String {
+    format!("the header and {}", count(entries, "entry", "entries"))
+}
+
 /// A number with thousands apart: `1,234`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();

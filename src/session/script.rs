@@ -432,29 +432,32 @@ fn is_macro(value: &Value, name: &str) -> bool {
 /// The text that a macro makes. Macros nest in `$concat` only, and not deeper than that.
 fn macro_text(value: &Value) -> Option<Vec<u8>> {
     match value.member("$concat").and_then(Value::as_array) {
-        None => simple_text(value),
+        None => simple_text(value, LONGEST_TEXT),
         Some(parts) => {
             let mut joined = Vec::new();
             for part in parts {
-                text::push_wtf8(&mut joined, &simple_text(part)?);
+                // All parts together are no longer than one may be.
+                let left = LONGEST_TEXT.saturating_sub(joined.len());
+                text::push_wtf8(&mut joined, &simple_text(part, left)?);
             }
             Some(joined)
         }
     }
 }
 
-fn simple_text(value: &Value) -> Option<Vec<u8>> {
+/// A text; of what a macro repeats at most `most` bytes.
+fn simple_text(value: &Value, most: usize) -> Option<Vec<u8>> {
     let count = |of: &Value| of.member("count").and_then(View::as_f64).unwrap_or(1.0) as usize;
     if let Value::String(text) = value {
         return Some(text.as_bytes().to_vec());
     }
     if let Some(Value::String(unit)) = value.member("$repeat") {
-        let count = count(value).min(LONGEST_TEXT / unit.as_bytes().len().max(1));
+        let count = count(value).min(most / unit.as_bytes().len().max(1));
         return Some(unit.as_bytes().repeat(count));
     }
     if let Some(bytes) = value.member("$base64_of") {
         let byte = bytes.member("byte").and_then(View::as_f64).unwrap_or_default() as u8;
-        return Some(data_encoding::BASE64.encode(&vec![byte; count(bytes).min(LONGEST_TEXT)]).into_bytes());
+        return Some(data_encoding::BASE64.encode(&vec![byte; count(bytes).min(most)]).into_bytes());
     }
     let units = value.member("$code_units").and_then(Value::as_array)?;
     Some(text::from_units(units.iter().map(|unit| unit.as_f64().unwrap_or_default() as u16)))
@@ -469,6 +472,16 @@ mod tests {
         let named = BTreeMap::from([(JsString::from("a"), Value::string("id-a"))]);
         let (value, refused) = expand(&Value::parse(text.as_bytes()).unwrap(), &named);
         refused.map_or_else(|| Ok(to_text(&value)), Err)
+    }
+
+    #[test]
+    fn the_parts_of_a_text_are_bounded_together() {
+        let part = format!("{{\"$repeat\":\"r\",\"count\":{}}}", LONGEST_TEXT / 2);
+        let text = |parts: usize| {
+            let parts = vec![part.clone(); parts].join(",");
+            macro_text(&Value::parse(format!("{{\"$concat\":[{parts}]}}").as_bytes()).unwrap()).unwrap().len()
+        };
+        assert_eq!((text(1), text(2), text(9)), (LONGEST_TEXT / 2, LONGEST_TEXT / 2 * 2, LONGEST_TEXT));
     }
 
     #[test]

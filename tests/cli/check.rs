@@ -118,6 +118,35 @@ fn no_report_is_written_into_what_is_checked_or_over_a_transcript() {
 }
 
 #[test]
+fn what_is_named_twice_is_checked_once() {
+    let file = "corpus/field/01-torn-tail.jsonl";
+    let twice = run(&[file, "./corpus/field/../field/01-torn-tail.jsonl", "--format", "concise"]);
+    assert_eq!(out(&twice), out(&run(&[file, "--format", "concise"])));
+    assert!(err(&twice).contains("named more than once, checked once"), "{}", err(&twice));
+}
+
+#[test]
+fn the_checked_folder_has_its_name_in_the_report_for_people() {
+    let folder = tempfile::tempdir().unwrap();
+    let named = folder.path().join("empty.jsonl");
+    std::fs::create_dir(&named).unwrap();
+    let output = run(&[named.to_str().unwrap()]);
+    assert_eq!(status(&output), 8);
+    assert!(out(&output).contains(&format!("\n{}\nagent_dir_missing\n", named.display())), "{}", out(&output));
+    assert!(out(&run(&["corpus/field"])).contains("gjc-fsck explain") && !out(&run(&["corpus/field"])).contains("explain CODE"));
+}
+
+#[test]
+fn a_report_file_that_cannot_be_written_is_named_and_nothing_else() {
+    let unknown = run(&["corpus/field/00-ok.jsonl", "--output", "foo=bar"]);
+    assert_eq!(status(&unknown), 16);
+    assert!(err(&unknown).contains("no form of the report is called `foo`; the forms are human, concise, json,"), "{}", err(&unknown));
+    let nowhere = run(&["corpus/field/00-ok.jsonl", "--output", "json=no/such/folder/report.json"]);
+    assert_eq!(status(&nowhere), 8);
+    assert_eq!(err(&nowhere), "gjc-fsck: no/such/folder/report.json: the folder of this file does not exist\n");
+}
+
+#[test]
 fn quiet_shows_the_verdict_and_the_errors_only() {
     let text = out(&run(&["corpus/field/04-glued-two-complete.jsonl", "--quiet"]));
     assert!(text.contains("glued_records"), "{text}");

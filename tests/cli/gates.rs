@@ -503,6 +503,8 @@ fn a_fatal_code_is_silenced_by_nothing() {
     std::fs::copy(root().join("corpus/v5/utf16_bom/trigger.jsonl"), folder.path().join("t/utf16.jsonl")).unwrap();
     let gate = |more: &[&str]| out(&run_in(&folder, &[&["check", "t", "--format", "concise", "--baseline", "known.json"], more].concat()));
     assert!(gate(&["--update-baseline"]).contains("error[utf16_bom]"));
+    let renewed = run_in(&folder, &["check", "t", "--baseline", "known.json", "--update-baseline"]);
+    assert!(err(&renewed).contains("1 finding of a fatal code fails the gate all the same"), "{}", err(&renewed));
     assert!(gate(&[]).contains("error[utf16_bom]"), "the baseline does not hold it");
     assert!(gate(&["--skip-list", "skips.toml", "--update-baseline"]).contains("error[utf16_bom]"));
     std::fs::write(folder.path().join("gjc-fsck.toml"), "[severity]\nutf16_bom = \"info\"\n").unwrap();

@@ -182,6 +182,15 @@ fn why_exits_by_what_was_found() {
         assert_eq!(status(&output), 16, "{directory}");
         assert!(err(&output).contains("`gjc-fsck list`"), "{}", err(&output));
     }
+    // What cannot be reached is not called absent.
+    let below = folder.path().join("file.jsonl");
+    fs::write(&below, "").unwrap();
+    let output = ask("why", &[below.join("x.jsonl").to_str().unwrap()]);
+    assert_eq!(status(&output), 4);
+    assert!(out(&output).starts_with("✗ the file cannot be reached\n"), "{}", out(&output));
+    assert!(out(&output).contains("what stands on the way to it is no folder"), "{}", out(&output));
+    let empty = out(&ask("why", &[below.to_str().unwrap()]));
+    assert!(empty.contains("not asked · the file is empty;"), "{empty}");
     let fifo = folder.path().join("x.jsonl");
     rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600), 0).unwrap();
     let output = ask("why", &[fifo.to_str().unwrap()]);

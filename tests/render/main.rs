@@ -136,6 +136,36 @@ fn markdown_is_a_summary() {
 }
 
 #[test]
+fn quiet_leaves_out_what_is_no_error() {
+    let quiet = human(&report(), &Line4, Layout { colour: false, width: 100, quiet: true });
+    assert!(quiet.contains("fused_line"), "{quiet}");
+    for aside in ["Limits", "near_per_file_cap", "Warnings"] {
+        assert!(!quiet.contains(aside), "{aside}: {quiet}");
+    }
+}
+
+/// One kind of finding in very many files, a rare one beside it, and a folder that stands for more than a report lists.
+#[test]
+fn human_of_one_kind_in_many_files_shows_a_few_and_counts_the_rest_by_folder() {
+    let file = |folder: &str, at: usize| format!("{folder}/{at:04}.jsonl");
+    let many = |folder: &'static str, count| {
+        (0..count).map(move |at| finding("json_syntax", place(&file(folder, at), Some(1)), "the line is no JSON"))
+    };
+    let mut findings: Vec<Finding> = many("a", 40).chain(many("b/c", 1_500)).collect();
+    findings.push(finding("dangling_parent", place(&file("b/c", 700), Some(2)), "parentId aaaaaaa3 is not in the file"));
+    findings.push(finding("utf16_bom", place(&file("b/c", 900), Some(1)), "the file is UTF-16"));
+    findings.push(Finding::not_listed(check::code("json_syntax").unwrap(), &Arc::from("a"), 49_000));
+    let report = build(Audit { root: "t".into(), findings, ..Audit::default() }, &Settings::default());
+    let text = human(&report, &NoExcerpts, Layout { colour: false, width: 80, quiet: false });
+    assert!(text.lines().count() < 80, "{text}");
+    insta::assert_snapshot!(text);
+    // Near miss: as many files as are all shown.
+    let few = build(Audit { findings: many("a", 8).collect(), ..Audit::default() }, &Settings::default());
+    let text = human(&few, &NoExcerpts, Layout { colour: false, width: 80, quiet: false });
+    assert!(text.contains("\na/0007.jsonl\n") && !text.contains("many more files"), "{text}");
+}
+
+#[test]
 fn human_for_a_terminal_of_100_columns() {
     insta::assert_snapshot!(human(&report(), &Line4, Layout { colour: false, width: 100, quiet: false }));
 }

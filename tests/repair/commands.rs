@@ -86,9 +86,10 @@ fn a_plan_writes_nothing_and_says_what_would_be_done() {
 #[test]
 fn a_plan_file_is_carried_out_and_what_changed_since_is_refused() {
     let tree = legacy_tree(2);
-    assert_eq!(code(&gjc_fsck(&tree, &["agent", "--plan", "-o", "plan.json"])), 0);
+    let kept = gjc_fsck(&tree, &["agent", "--plan", "-o", "plan.json"]);
+    assert_eq!((code(&kept), said(&kept).contains("the plan is written to plan.json")), (0, true), "{}", said(&kept));
     let again = gjc_fsck(&tree, &["agent", "--plan", "-o", "plan.json"]);
-    assert_eq!(code(&again), 8, "a plan file is never replaced: {}", said(&again));
+    assert_eq!(code(&again), 16, "a plan file is never replaced: {}", said(&again));
     std::fs::write(source(&tree, "s1"), clean::transcript("s1", &tree.root.join("ws").to_string_lossy(), "")).unwrap();
     let applied = gjc_fsck(&tree, &["--apply", "plan.json"]);
     assert_eq!(code(&applied), 1 | 4, "{}", said(&applied));
@@ -244,7 +245,7 @@ fn salvage_writes_a_new_transcript_outside_and_never_over_anything() {
     assert_eq!(proof["left"][0]["to"], torn.len());
     assert_eq!((&proof["before"]["strict"], &proof["after"]["strict"]), (&"malformed".into(), &"resumable".into()));
     let again = gjc_fsck(&tree, &["--salvage", &source, "-o", "mended"]);
-    assert_eq!(code(&again), 8, "{}", said(&again));
+    assert_eq!(code(&again), 16, "{}", said(&again));
     let healthy = gjc_fsck(&tree, &["--salvage", copy.to_str().unwrap(), "-o", "home"]);
     assert_eq!((code(&healthy), said(&healthy).contains("nothing to salvage")), (0, true), "{}", said(&healthy));
     // What is whole and refused all the same is no success.
@@ -342,11 +343,16 @@ fn a_salvage_that_is_refused_leaves_no_file_and_no_folder() {
     let refused = gjc_fsck(&tree, &["--salvage", "utf16.jsonl", "-o", "mended"]);
     assert!(said(&refused).contains("this file is UTF-16"), "{}", said(&refused));
     assert!(!tree.root.join("mended").exists());
+    // A copy of no record is no copy.
+    std::fs::write(tree.root.join("mark.jsonl"), b"\xef\xbb\xbf").unwrap();
+    let refused = gjc_fsck(&tree, &["--salvage", "mark.jsonl", "-o", "mended"]);
+    assert_eq!((code(&refused), said(&refused).contains("no complete record is in this file")), (4, true), "{}", said(&refused));
+    assert!(!tree.root.join("mended").exists());
     // The name of its proof is taken.
     std::fs::create_dir(tree.root.join("mended")).unwrap();
     std::fs::write(tree.root.join("mended/torn.jsonl.salvage.json"), "mine").unwrap();
     let refused = gjc_fsck(&tree, &["--salvage", "torn.jsonl", "-o", "mended"]);
-    assert_eq!(code(&refused), 8, "{}", said(&refused));
+    assert_eq!(code(&refused), 16, "{}", said(&refused));
     let left: Vec<_> = std::fs::read_dir(tree.root.join("mended")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["torn.jsonl.salvage.json"]);
 }

@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 /// Matches that are named.
 const NAMED: usize = 8;
 const SECTION: &str = "04 §3.1";
+/// gjc's word for a file that it cannot look at.
+const UNREACHABLE: &str = "read-failed";
 
 /// The file that is meant, with the step that says so; or the step that says why there is none.
 pub(super) fn find(world: &World<'_>, asked: &OsStr) -> Result<(PathBuf, Step), Step> {
@@ -28,6 +30,10 @@ pub(super) fn find(world: &World<'_>, asked: &OsStr) -> Result<(PathBuf, Step), 
             let step = passes("found", SECTION, BY_PATH, vec![]);
             Ok((path, step))
         }
+        (Err(error), true) if error.errno != Errno::NOENT => {
+            let advice = "Let this user reach every folder on the way to it, then ask again. gjc reads nothing there either.";
+            Err(stops("found", "01 §2.3", UNREACHABLE, vec![saw(&as_path, missing(error))], advice))
+        }
         (Err(error), true) => {
             let advice = "Name an existing transcript, or the id of the session. gjc would begin a new session at this path.";
             Err(stops("found", "01 §2.3", "missing", vec![saw(&as_path, missing(error))], advice))
@@ -37,7 +43,13 @@ pub(super) fn find(world: &World<'_>, asked: &OsStr) -> Result<(PathBuf, Step), 
 }
 
 fn missing(error: &Error) -> String {
-    if error.errno == Errno::NOENT { "is not there".to_owned() } else { format!("cannot be looked at: {}", error.token()) }
+    match error.errno {
+        Errno::NOENT => "is not there".to_owned(),
+        Errno::ACCESS | Errno::PERM => format!("this user may not look there ({})", error.token()),
+        Errno::NOTDIR => format!("what stands on the way to it is no folder ({})", error.token()),
+        Errno::LOOP => format!("the links on the way to it lead in a circle ({})", error.token()),
+        _ => format!("cannot be looked at: {}", error.token()),
+    }
 }
 
 /// Components above the name may be links, as for gjc; the name itself is kept.

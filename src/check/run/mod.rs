@@ -9,6 +9,13 @@ mod file;
 pub mod part;
 mod refs;
 mod site;
+/// Whether a folder held nothing that could be judged: nothing at all, or special files alone, which nobody opens.
+fn nothing_was_read(part: &Part) -> bool {
+    let is_special = |finding: &Finding| *finding.code == codes::SPECIAL_FILE;
+    let special: BTreeSet<&str> = part.findings.iter().filter(|finding| is_special(finding)).map(|finding| &*finding.place.path).collect();
+    part.findings.iter().all(is_special) && part.outcomes.iter().all(|outcome| special.contains(&*outcome.path))
+}
+
 #[cfg(test)]
 mod tests;
 
@@ -407,7 +414,7 @@ impl<'a> Checker<'a> {
         agent::unlisted(&site, &mut part);
         agent::owners(&site, &mut part);
         referenced_blobs(&site, &mut part);
-        if shape == Shape::Folder && part.outcomes.is_empty() && part.findings.is_empty() {
+        if shape == Shape::Folder && nothing_was_read(&part) {
             let message = format!("Nothing to check in {}: no transcript, scope or agent directory found.", self.name);
             part.push(Finding::new(&codes::AGENT_DIR_MISSING, site.place(&real), message).gjc(NOT_ASKED).help(NAME_SOMETHING));
         }

@@ -404,6 +404,11 @@ fn what_is_not_there() {
     fs.file("/texts/notes.txt", b"hello");
     let run = checked(&fs, "/texts", &options());
     assert_eq!(run.findings[0].message, "Nothing to check in /texts: no transcript, scope or agent directory found.");
+    // What nobody opens is nothing that was checked.
+    fs.special("/pipes/a.jsonl", Kind::Fifo);
+    assert_eq!(at("/pipes"), ["agent_dir_missing .", "special_file a.jsonl"]);
+    fs.file("/pipes/b.jsonl", text("x", "").as_bytes());
+    assert_eq!(at("/pipes"), ["special_file a.jsonl"], "near miss: a transcript beside it");
 }
 
 #[test]

@@ -90,6 +90,6 @@ mod tests {
         let mut sink = Collected::default();
         held.release(&mut sink, |_, _| false);
         let rest = sink.findings.last().unwrap();
-        assert_eq!(rest.message, format!("{} more places in this file are not listed", many as u64 - finding::MOST));
+        assert_eq!(rest.message, format!("{} more places of this kind are not listed", many as u64 - finding::MOST));
     }
 }
