@@ -479,7 +479,10 @@ impl Listing {
 }
 
 fn pair(fs: &dyn Fs, receipts: &Path, digest: &str, visible: Candidates, listing: &mut Listing) {
-    let receipts = CommittedReceipts::read(fs, receipts);
+    // Only what lies in a legacy directory can be a source: without one the receipts, of which there may be very many, say nothing.
+    let is_source = |candidate: &Candidate| candidate.provenance == Provenance::Legacy;
+    let receipts =
+        if visible.iter().any(|one| is_source(one)) { CommittedReceipts::read(fs, receipts) } else { CommittedReceipts::default() };
     let by_path: BTreeMap<&Path, &Candidate> = visible
         .iter()
         .filter(|candidate| candidate.provenance == Provenance::V2)
@@ -487,7 +490,7 @@ fn pair(fs: &dyn Fs, receipts: &Path, digest: &str, visible: Candidates, listing
         .collect();
     let mut shadows: BTreeMap<PathBuf, Hidden> = BTreeMap::new();
     let mut sources: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
-    for source in visible.iter().filter(|candidate| candidate.provenance == Provenance::Legacy) {
+    for source in visible.iter().filter(|one| is_source(one)) {
         let Some(receipt) = receipts.of(fs, source) else { continue };
         let destination = receipt.destination.as_ref().and_then(|path| by_path.get(Path::new(&*path.as_js().to_string_lossy())));
         let Some(destination) = destination else { continue };

@@ -1,6 +1,6 @@
 //! The owner-only policy (spec 02 §4.1 to §4.3): type, owner, mode, ACL, with gjc's tokens, in gjc's order.
 
-use crate::fsys::{Acl, DaclEntry, Errno, Error, Fs, Kind, Meta, NO_ATTRIBUTE, NativeAcl};
+use crate::fsys::{Acl, DaclEntry, Errno, Error, Fs, Kind, Meta, NO_ATTRIBUTE, NativeAcl, Watched};
 use std::path::Path;
 
 /// Which policy an object must meet.
@@ -130,6 +130,18 @@ pub fn violations(meta: &Meta, need: Need, uid: u32) -> impl Iterator<Item = Vio
 /// # Errors
 /// The first violation.
 pub fn judge_acl(fs: &dyn Fs, path: &Path, need: Need) -> Result<AclState, Violation> {
+    judge_acl_by(fs, path, need, |attribute| fs.acl(path, attribute).map_err(|error| error.errno))
+}
+
+/// The same of the file at `path` when it is open: its descriptor is asked.
+///
+/// # Errors
+/// The first violation.
+pub fn judge_open_acl(fs: &dyn Fs, path: &Path, file: &Watched<'_>) -> Result<AclState, Violation> {
+    judge_acl_by(fs, path, Need::File, |attribute| file.acl(attribute))
+}
+
+fn judge_acl_by(fs: &dyn Fs, path: &Path, need: Need, ask: impl Fn(Acl) -> Result<usize, Errno>) -> Result<AclState, Violation> {
     match fs.native_acl(path) {
         Ok(None) => {}
         Ok(Some(list)) => return judge_list(&list, need).map(|()| AclState::Absent).map_err(Violation::List),
@@ -142,15 +154,15 @@ pub fn judge_acl(fs: &dyn Fs, path: &Path, need: Need) -> Result<AclState, Viola
         Need::File => &[Acl::Access],
     };
     for attribute in attributes {
-        if acl_rule(fs.acl(path, *attribute)).map_err(|v| Violation::Acl(*attribute, v))? == AclState::Unsupported {
+        if acl_rule(ask(*attribute)).map_err(|v| Violation::Acl(*attribute, v))? == AclState::Unsupported {
             state = AclState::Unsupported;
         }
     }
     Ok(state)
 }
 
-fn acl_rule(answer: Result<usize, Error>) -> Result<AclState, AclViolation> {
-    match answer.map_err(|e| e.errno) {
+fn acl_rule(answer: Result<usize, Errno>) -> Result<AclState, AclViolation> {
+    match answer {
         Ok(0) => Err(AclViolation::Malformed),
         Ok(length) => Err(AclViolation::Present(length)),
         Err(NO_ATTRIBUTE) => Ok(AclState::Absent),

@@ -1,8 +1,9 @@
 //! Reading a file so that what was read is one state of one object (spec 02 §4.5): the name is looked at before, the
 //! descriptor when opened and when read, the name again after. Whoever moved the file meanwhile is noticed.
 
-use super::{Directory, Error, File, Fs, Kind, Meta, Result, closing, errno_name, io_errno};
+use super::{Acl, Directory, Error, File, Fs, Kind, Meta, Result, closing, errno_name, io_errno};
 use rustix::io::Errno;
+use std::ffi::OsStr;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -75,7 +76,6 @@ impl Refusal {
 /// A regular file being read under watch.
 pub struct Watched<'a> {
     by: By<'a>,
-    path: PathBuf,
     file: Box<dyn File + 'a>,
     meta: Meta,
     /// How often in a row reading was interrupted.
@@ -85,22 +85,37 @@ pub struct Watched<'a> {
 /// How the name of a watched file is looked at again.
 enum By<'a> {
     /// By its whole path.
-    Path(&'a dyn Fs),
-    /// By its name in a directory that stays open.
-    Name(&'a dyn Directory),
+    Path(&'a dyn Fs, PathBuf),
+    /// By its name in a directory that stays open, whose path is only for messages.
+    Name(&'a dyn Directory, &'a Path, &'a OsStr),
+}
+
+impl By<'_> {
+    fn lstat(&self) -> Result<Meta> {
+        match self {
+            By::Path(fs, path) => fs.lstat(path),
+            By::Name(directory, _, name) => directory.lstat(name),
+        }
+    }
+    fn path(&self) -> PathBuf {
+        match self {
+            By::Path(_, path) => path.clone(),
+            By::Name(_, directory, name) => directory.join(name),
+        }
+    }
 }
 
 impl<'a> Watched<'a> {
     /// Opens a regular file of a directory that was listed, and compares the open object with what the listing showed.
-    /// `path` is what it is called in messages.
-    pub fn open_listed(directory: &'a dyn Directory, path: PathBuf, listed: &Meta) -> std::result::Result<Self, Refusal> {
+    /// `path` is that of the directory, for messages.
+    pub fn open_listed(directory: &'a dyn Directory, path: &'a Path, name: &'a OsStr, listed: &Meta) -> std::result::Result<Self, Refusal> {
+        let by = By::Name(directory, path, name);
         match listed.kind {
             Kind::File => {}
-            Kind::Symlink => return Err(Error { op: "open", path, errno: Errno::LOOP }.into()),
+            Kind::Symlink => return Err(Error { op: "open", path: by.path(), errno: Errno::LOOP }.into()),
             other => return Err(Refusal::NotAFile(other)),
         }
-        let file = directory.open(path.file_name().unwrap_or_default())?;
-        Self::compared(By::Name(directory), path, file, listed)
+        Self::compared(by, directory.open(name)?, listed)
     }
     /// Looks at the name, opens it, and compares the open object with what the name showed. A special file is never
     /// opened, a symlink never followed.
@@ -112,11 +127,11 @@ impl<'a> Watched<'a> {
             other => return Err(Refusal::NotAFile(other)),
         }
         let file = fs.open(path)?;
-        Self::compared(By::Path(fs), path.to_owned(), file, &before)
+        Self::compared(By::Path(fs, path.to_owned()), file, &before)
     }
-    fn compared(by: By<'a>, path: PathBuf, file: Box<dyn File + 'a>, before: &Meta) -> std::result::Result<Self, Refusal> {
+    fn compared(by: By<'a>, file: Box<dyn File + 'a>, before: &Meta) -> std::result::Result<Self, Refusal> {
         match file.stat() {
-            Ok(meta) if meta.same_state(before) => Ok(Watched { by, path, file, meta, interrupted: 0 }),
+            Ok(meta) if meta.same_state(before) => Ok(Watched { by, file, meta, interrupted: 0 }),
             Ok(meta) => closing(Ok(()), || file.close()).map_err(Refusal::from).and(Err(Refusal::Changed(before.drift(&meta)))),
             Err(first) => closing(Err(first), || file.close()).map_err(Refusal::from),
         }
@@ -125,30 +140,20 @@ impl<'a> Watched<'a> {
     pub fn meta(&self) -> Meta {
         self.meta
     }
+    /// Length of an ACL attribute of the open file.
+    pub fn acl(&self, acl: Acl) -> std::result::Result<usize, Errno> {
+        self.file.acl(acl)
+    }
     /// Reads at an offset without moving the reader.
     pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<usize> {
         self.file.read_at(buffer, offset)
     }
-    /// Looks again at the descriptor and at the name, closes, and answers the one state everything was read in.
+    /// Looks again at the name and at the descriptor, closes, and answers the one state everything was read in.
     pub fn finish(self) -> std::result::Result<Meta, Refusal> {
-        let after = self.file.stat();
-        let looked = match after {
-            Ok(after) => match self.by {
-                By::Path(fs) => fs.lstat(&self.path),
-                By::Name(directory) => directory.lstat(self.path.file_name().unwrap_or_default()),
-            }
-            .map(|name| (after, name)),
-            Err(e) => Err(e),
-        };
-        // A name that is gone is a change, not an error: the open object is still whole.
-        let looked = match looked {
-            Err(e) if e.errno == Errno::NOENT => Ok(None),
-            other => other.map(Some),
-        };
-        match closing(looked, || self.file.close())? {
-            None => Err(Refusal::Changed(vec!["name"])),
-            Some((after, name)) if after.same_state(&self.meta) && name.same_state(&self.meta) => Ok(self.meta),
-            Some((after, name)) => {
+        let looked = match self.by.lstat() {
+            // The name stands for the open object, which is as it was: the descriptor could say nothing else.
+            Ok(name) if name.same_state(&self.meta) => Ok(Vec::new()),
+            Ok(name) => self.file.stat().map(|after| {
                 let mut fields = self.meta.drift(&after);
                 fields.extend(self.meta.drift(&name));
                 if name.kind != self.meta.kind {
@@ -156,9 +161,14 @@ impl<'a> Watched<'a> {
                 }
                 fields.sort_unstable();
                 fields.dedup();
-                Err(Refusal::Changed(fields))
-            }
-        }
+                fields
+            }),
+            // A name that is gone is a change, not an error: the open object is still whole.
+            Err(e) if e.errno == Errno::NOENT => Ok(vec!["name"]),
+            Err(e) => Err(e),
+        };
+        let changed = closing(looked, || self.file.close())?;
+        if changed.is_empty() { Ok(self.meta) } else { Err(Refusal::Changed(changed)) }
     }
     /// Gives the descriptor back of a file that is not read: there is nothing to look at again.
     pub fn close(self) {
@@ -166,7 +176,7 @@ impl<'a> Watched<'a> {
     }
     /// Turns an error of reading into one that names the file.
     pub fn read_error(&self, error: &std::io::Error) -> Error {
-        Error { op: "read", path: self.path.clone(), errno: io_errno(error) }
+        Error { op: "read", path: self.by.path(), errno: io_errno(error) }
     }
 }
 
@@ -316,6 +326,25 @@ mod tests {
             });
             assert_eq!(captured(&inject, Bound::Ceiling(100)), expected, "{times}");
         }
+    }
+
+    #[test]
+    fn the_name_is_looked_at_again_and_the_descriptor_only_when_that_shows_a_change() {
+        let looks = |change: fn(&Memory)| {
+            let fs = tree();
+            let looks = std::sync::atomic::AtomicU64::new(0);
+            let inject = Inject::new(&fs, |call| {
+                match (call.op, call.phase) {
+                    ("read", Phase::After) => change(&fs),
+                    ("fstat", Phase::Before) => _ = looks.fetch_add(1, std::sync::atomic::Ordering::SeqCst),
+                    _ => {}
+                }
+                None
+            });
+            (captured(&inject, Bound::AtMost(100)), looks.load(std::sync::atomic::Ordering::SeqCst))
+        };
+        assert_eq!(looks(|_| {}), (Ok(b"content".to_vec()), 1));
+        assert_eq!(looks(|fs| fs.hard_link("/d/f", "/d/g")), (Err("source_changed"), 2));
     }
 
     #[test]

@@ -141,6 +141,10 @@ impl File for InjectFile<'_, '_> {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<usize> {
         self.inject.around_io(&self.path, || self.inner.read_at(buffer, offset))
     }
+    fn acl(&self, acl: Acl) -> std::result::Result<usize, Errno> {
+        let fail = |errno| Error { op: "getxattr", path: self.path.clone(), errno };
+        self.inject.around("getxattr", &self.path, || self.inner.acl(acl).map_err(fail)).map_err(|error| error.errno)
+    }
     fn close(self: Box<Self>) -> Result<()> {
         let InjectFile { inject, inner, path } = *self;
         inject.around("close", &path, || inner.close())
@@ -160,7 +164,7 @@ impl Directory for InjectDirectory<'_, '_> {
     fn lstat(&self, name: &OsStr) -> Result<Meta> {
         self.inject.around("lstat", &self.path.join(name), || self.inner.lstat(name))
     }
-    fn open(&self, name: &OsStr) -> Result<Box<dyn File + '_>> {
+    fn open<'a>(&'a self, name: &'a OsStr) -> Result<Box<dyn File + 'a>> {
         let path = self.path.join(name);
         self.inject.around("open", &path, || {
             let inner = self.inner.open(name)?;

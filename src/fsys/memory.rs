@@ -504,6 +504,9 @@ impl File for MemoryFile<'_> {
             Err(errno) => Err(std::io::Error::from_raw_os_error(errno.raw_os_error())),
         }
     }
+    fn acl(&self, acl: Acl) -> std::result::Result<usize, Errno> {
+        self.fs.tree().node(self.ino).and_then(|node| node.acl[acl as usize])
+    }
     fn close(self: Box<Self>) -> Result<()> {
         Ok(())
     }
@@ -530,7 +533,7 @@ impl Directory for MemoryDirectory<'_> {
     fn lstat(&self, name: &OsStr) -> Result<Meta> {
         self.child("lstat", name, |node| Ok(node.meta))
     }
-    fn open(&self, name: &OsStr) -> Result<Box<dyn File + '_>> {
+    fn open<'a>(&'a self, name: &'a OsStr) -> Result<Box<dyn File + 'a>> {
         let ino = self.child("open", name, |node| Ok(node.meta.ino))?;
         self.fs.open_ino(ino, self.path.join(name))
     }

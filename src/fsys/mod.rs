@@ -225,6 +225,9 @@ pub trait File: std::io::Read + Send {
     fn stat(&self) -> Result<Meta>;
     /// Reads up to `buffer.len()` bytes at an offset, without moving the reader; 0 at or behind the end.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<usize>;
+    /// Length of an ACL attribute of the open object, or why not, as [`Fs::acl`] has it: nearly every file answers `ENODATA`, so
+    /// no path is made for that.
+    fn acl(&self, acl: Acl) -> std::result::Result<usize, Errno>;
     /// Closes and reports what closing answers. (The real one cannot observe an error of closing; an injected one can.)
     fn close(self: Box<Self>) -> Result<()>;
 }
@@ -236,7 +239,7 @@ pub trait Directory: Send + Sync {
     /// Facts of a name, not following it.
     fn lstat(&self, name: &OsStr) -> Result<Meta>;
     /// Opens a regular file for reading; a symlink answers `ELOOP`.
-    fn open(&self, name: &OsStr) -> Result<Box<dyn File + '_>>;
+    fn open<'a>(&'a self, name: &'a OsStr) -> Result<Box<dyn File + 'a>>;
     /// Opens a sub-directory; a symlink answers `ELOOP`.
     fn open_dir(&self, name: &OsStr) -> Result<Box<dyn Directory + '_>>;
     /// The text of a symlink.

@@ -13,6 +13,7 @@ use super::errno::NO_ATTRIBUTE;
 use super::{Acl, Directory, Entries, Entry, Errno, Error, File, Fs, Kind, Meta, Result, io_errno};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
@@ -143,7 +144,7 @@ impl Fs for Real {
     }
     fn open(&self, path: &Path) -> Result<Box<dyn File + '_>> {
         let fd = open_without_links(path, READ).map_err(fail("open", path))?;
-        Ok(Box::new(RealFile { file: fd.into(), directory: Path::new(""), name: path.to_owned() }))
+        Ok(Box::new(RealFile { file: fd.into(), directory: Path::new(""), name: Cow::Owned(path.into()) }))
     }
     fn open_dir(&self, path: &Path) -> Result<Box<dyn Directory + '_>> {
         let fd = open_without_links(path, READ_DIRECTORY).map_err(fail("opendir", path))?;
@@ -159,9 +160,18 @@ fn query_acl(path: &Path, acl: Acl) -> rustix::io::Result<usize> {
     rustix::fs::lgetxattr_query(path, acl.attribute())
 }
 
+#[cfg(target_os = "linux")]
+fn query_open_acl(file: BorrowedFd<'_>, acl: Acl) -> rustix::io::Result<usize> {
+    rustix::fs::fgetxattr_query(file, acl.attribute())
+}
+
 /// Elsewhere than on Linux there are no POSIX ACL attributes to ask for.
 #[cfg(not(target_os = "linux"))]
 fn query_acl(_path: &Path, _acl: Acl) -> rustix::io::Result<usize> {
+    Err(NO_ATTRIBUTE)
+}
+#[cfg(not(target_os = "linux"))]
+fn query_open_acl(_file: BorrowedFd<'_>, _acl: Acl) -> rustix::io::Result<usize> {
     Err(NO_ATTRIBUTE)
 }
 
@@ -174,7 +184,7 @@ fn read_link_at(directory: BorrowedFd<'_>, name: &OsStr) -> rustix::io::Result<P
 struct RealFile<'d> {
     file: std::fs::File,
     directory: &'d Path,
-    name: PathBuf,
+    name: Cow<'d, OsStr>,
 }
 
 impl std::io::Read for RealFile<'_> {
@@ -185,10 +195,13 @@ impl std::io::Read for RealFile<'_> {
 
 impl File for RealFile<'_> {
     fn stat(&self) -> Result<Meta> {
-        rustix::fs::fstat(&self.file).map(|s| meta_of(&s)).map_err(|errno| fail("fstat", &self.directory.join(&self.name))(errno))
+        rustix::fs::fstat(&self.file).map(|s| meta_of(&s)).map_err(|errno| fail("fstat", &self.directory.join(&*self.name))(errno))
     }
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<usize> {
         self.file.read_at(buffer, offset)
+    }
+    fn acl(&self, acl: Acl) -> std::result::Result<usize, Errno> {
+        query_open_acl(self.file.as_fd(), acl)
     }
     fn close(self: Box<Self>) -> Result<()> {
         // Dropping closes. The answer of close(2) cannot be had without `unsafe`, and says nothing of a file only read.
@@ -214,9 +227,9 @@ impl Directory for RealDirectory {
     fn lstat(&self, name: &OsStr) -> Result<Meta> {
         rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).map(|s| meta_of(&s)).map_err(self.fail("lstat", name))
     }
-    fn open(&self, name: &OsStr) -> Result<Box<dyn File + '_>> {
+    fn open<'a>(&'a self, name: &'a OsStr) -> Result<Box<dyn File + 'a>> {
         let fd = open_name(self.fd.as_fd(), name, READ).map_err(self.fail("open", name))?;
-        Ok(Box::new(RealFile { file: fd.into(), directory: &self.path, name: name.into() }))
+        Ok(Box::new(RealFile { file: fd.into(), directory: &self.path, name: Cow::Borrowed(name) }))
     }
     fn open_dir(&self, name: &OsStr) -> Result<Box<dyn Directory + '_>> {
         let fd = open_name(self.fd.as_fd(), name, READ_DIRECTORY).map_err(self.fail("opendir", name))?;

@@ -5,7 +5,7 @@
 //! is refused, never adopted and never silently left out. What the specification leaves open: scopes are taken by name, journals
 //! by key, and a receipt that changed or vanished is refused like one that appeared.
 
-use super::ground::Ground;
+use super::ground::{Beside, Ground};
 use super::names::PREFIX;
 use super::stored::{self, Files, Inventory, Source};
 use super::{Refusal, Scope, SessionsRoot, State, Target};
@@ -196,9 +196,9 @@ fn journals(world: &World<'_>, path: &Path, digest: &str, receipts: &Listing, ta
     let root = SessionsRoot::new(sessions.as_os_str().as_encoded_bytes())?;
     let here = |path: &Path| path.to_owned();
     let scope = Scope { digest, directory: path.as_os_str().as_encoded_bytes(), root: &root };
-    let (opened, beside) = (Source::open(world.fs, receipts), Ground::beside(world.fs, receipts));
+    let (opened, beside) = (Source::open(world.fs, receipts), Beside::open(world.fs, receipts, inventory.journals.len()));
     let ground =
-        Ground { fs: world.fs, receipts, opened: opened.as_deref(), beside: beside.as_deref(), scope, here: &here, is_copy: world.is_copy };
+        Ground { fs: world.fs, receipts, opened: opened.as_deref(), beside: beside.as_ref(), scope, here: &here, is_copy: world.is_copy };
     let one = |tape: &mut Tape, files: &Files<'_>| {
         if !files.names.has(State::Prepared) {
             return Err(Refusal::StateMissing.into());

@@ -138,13 +138,17 @@ impl Retained {
     }
     /// The record form.
     pub fn write<O: Out>(&self, evidence: &Evidence, out: &mut O) {
+        self.write_with(|out| evidence.write(out), |out| self.continuation.write(out), out);
+    }
+    /// The same with what is written for the evidence and for the continuation.
+    pub(super) fn write_with<O: Out>(&self, evidence: impl FnOnce(&mut O), continuation: impl FnOnce(&mut O), out: &mut O) {
         object(out, |members| {
             members.text("kind", self.why.word());
             if self.why == Why::PayloadRetired {
                 members.text("namespace", "retained");
             }
-            members.with("evidence", |out| evidence.write(out));
-            members.with("continuation", |out| self.continuation.write(out));
+            members.with("evidence", evidence);
+            members.with("continuation", continuation);
             if let Why::Uncertain { reason } = &self.why {
                 members.text("reason", reason.as_bytes());
             }

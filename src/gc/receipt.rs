@@ -3,7 +3,7 @@
 
 use super::budget::MAX_RECEIPT_BYTES;
 use super::{Continuation, Outcome, Refusal, Retained, Scope, SessionsRoot, State, Why, names::MAX_ATTEMPT};
-use crate::agent::owner_evidence::{Decimal, Evidence, Locator};
+use crate::agent::owner_evidence::{Decimal, Evidence, Locator, TreeSnapshot};
 use crate::agent::record::{TranscriptIdentity, equals, is_closed, is_text};
 use crate::json::stringify::{self, Length, Out, object};
 use crate::json::view::View;
@@ -248,10 +248,10 @@ impl Receipt {
 
     /// Writes the canonical JSON text, without the LF.
     pub fn write<O: Out>(&self, out: &mut O) {
-        self.write_at(&self.progress, out);
+        self.write_at(&self.progress, |out| self.evidence.write(out), |outcome, out| outcome.continuation.write(out), out);
     }
-    /// The same receipt at another progress.
-    fn write_at<O: Out>(&self, progress: &Progress, out: &mut O) {
+    /// The same receipt at another progress, with what is written wherever its evidence or the continuation of the outcome stands.
+    fn write_at<O: Out>(&self, progress: &Progress, evidence: impl Fn(&mut O), continuation: impl Fn(&Retained, &mut O), out: &mut O) {
         object(out, |members| {
             members.number("schemaVersion", 1.0);
             members.text("state", progress.state().word());
@@ -260,15 +260,15 @@ impl Receipt {
             members.text("sessionId", self.target.session_id.as_bytes());
             members.text("cwd", self.target.cwd.as_bytes());
             members.with("transcriptIdentity", |out| self.target.identity.write(out));
-            members.with(EVIDENCE, |out| self.evidence.write(out));
+            members.with(EVIDENCE, &evidence);
             match progress {
                 Progress::Prepared => {}
                 Progress::ArtifactsRemoved => members.flag(ARTIFACTS_REMOVED, true),
                 Progress::OwnerPending { attempt, outcome } => {
                     members.number(ATTEMPT, *attempt as f64);
                     members.flag(ARTIFACTS_REMOVED, true);
-                    members.with(OUTCOME, |out| outcome.write(&self.evidence, out));
-                    members.with(CONTINUATION, |out| outcome.continuation.write(out));
+                    members.with(OUTCOME, |out| outcome.write_with(&evidence, |out| continuation(outcome, out), out));
+                    members.with(CONTINUATION, |out| continuation(outcome, out));
                     if outcome.why == Why::PayloadRetired {
                         members.flag(PAYLOAD_RETIRED, true);
                         members.flag(NAMESPACE_RETAINED, true);
@@ -285,9 +285,7 @@ impl Receipt {
 
     /// The length of the encoded receipt, the LF included, without making it.
     pub fn measure(&self) -> u64 {
-        let mut length = Length::default();
-        self.write(&mut length);
-        length.0 + 1
+        1 + length(|out| self.write(out))
     }
 
     /// The bytes that gjc would store, when they are not too many.
@@ -320,18 +318,30 @@ impl Receipt {
 
     /// The same of the journal of this `prepared` receipt that stands at `newest`.
     pub fn pending_length_after(&self, newest: &Progress) -> u64 {
+        // Nothing is copied, and what stands in the receipt several times is measured once: a tree may have 50,000 entries.
+        let evidence = length(|out| self.evidence.write(out));
+        let hollow = TreeSnapshot { root: self.evidence.tree.root, entries: Vec::new() };
         let (attempt, continuation) = match newest {
-            Progress::OwnerPending { attempt, outcome } => (attempt.saturating_add(1), outcome.continuation.clone()),
+            Progress::OwnerPending { attempt, outcome } => (attempt.saturating_add(1), length(|out| outcome.continuation.write(out))),
             _ => {
-                let root = crate::json::JsString::from_wtf8(removing_root(self));
-                (1, Continuation::new(self.evidence.parent, root, self.evidence.tree.clone()))
+                let root = JsString::from_wtf8(removing_root(self));
+                let entries = length(|out| self.evidence.tree.write(out)) - length(|out| hollow.write(out));
+                let around = Continuation::new(self.evidence.parent, root, hollow.clone());
+                (1, entries + length(|out| around.write(out)))
             }
         };
-        let outcome = Box::new(Retained { why: Why::CleanupPending, continuation, native: None });
-        let mut length = Length::default();
-        self.write_at(&Progress::OwnerPending { attempt, outcome }, &mut length);
-        length.0 + 1
+        let continued = Continuation::new(self.evidence.parent, JsString::default(), hollow);
+        let outcome = Box::new(Retained { why: Why::CleanupPending, continuation: continued, native: None });
+        let progress = Progress::OwnerPending { attempt, outcome };
+        1 + length(|out| self.write_at(&progress, |out: &mut Length| out.0 += evidence, |_, out| out.0 += continuation, out))
     }
+}
+
+/// The length of what is written.
+fn length(write: impl FnOnce(&mut Length)) -> u64 {
+    let mut length = Length::default();
+    write(&mut length);
+    length.0
 }
 
 /// `<R>/.task-artifact-owners/<ownerId>.removing`, with the root found from the transcript: it lies two levels below.
@@ -576,6 +586,22 @@ mod tests {
         let continuation = Continuation::new(receipt.evidence.parent, JsString::from_wtf8(removing), receipt.evidence.tree.clone());
         let outcome = Box::new(Retained { why: Why::CleanupPending, continuation, native: None });
         assert_eq!(text_at(Progress::OwnerPending { attempt: 1, outcome }).len() as u64, next);
+    }
+    #[test]
+    fn the_next_pending_receipt_is_measured_as_it_would_be_written() {
+        let receipt = prepared();
+        let pending = |attempt, continuation| {
+            let outcome = Box::new(Retained { why: Why::CleanupPending, continuation, native: None });
+            Receipt { progress: Progress::OwnerPending { attempt, outcome }, ..receipt.clone() }
+        };
+        let root = JsString::from_wtf8(removing_root(&receipt));
+        let first = pending(1, Continuation::new(receipt.evidence.parent, root.clone(), receipt.evidence.tree.clone()));
+        assert_eq!(receipt.next_pending_length(), first.measure());
+        // The tree is another one by then, and the attempt has a digit more.
+        let mut less = Continuation::new(receipt.evidence.parent, root, receipt.evidence.tree.clone());
+        less.tree.entries.truncate(1);
+        let ninth = pending(9, less.clone());
+        assert_eq!(receipt.pending_length_after(&ninth.progress), pending(10, less).measure());
     }
     #[test]
     fn an_identity_is_signed_in_time_only_and_takes_minus_zero_for_a_size() {

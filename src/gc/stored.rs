@@ -74,13 +74,13 @@ impl<'l> Files<'l> {
     }
 }
 
-impl Files<'_> {
+impl<'l> Files<'l> {
     /// The bytes that are stored for this transcript.
     pub fn bytes(&self) -> u64 {
         self.objects.iter().map(|object| object.meta.size).fold(0, u64::saturating_add)
     }
     /// The file of a state.
-    pub fn file(&self, state: State) -> Option<&Object> {
+    pub fn file(&self, state: State) -> Option<&'l Object> {
         // Looked up, not searched: a journal may have 50,000 files, and each is asked for. All of them begin alike.
         let suffix = state.suffix();
         let behind = |object: &Object| object.bytes().get(Key::PREFIX_LENGTH..).unwrap_or_default().cmp(suffix.as_bytes());
@@ -147,43 +147,45 @@ impl Source<'_> {
     }
 }
 
-/// Reads and replays one journal. `bind` compares the prepared target with what stands at the transcript's path now.
-pub fn replay(
+/// Reads and replays one journal. `opened` sees each receipt when it was opened, before anything of it is read; `bind` compares
+/// the prepared target with what stands at the transcript's path now.
+pub fn replay<'f>(
     source: Source<'_>,
     scope: Scope<'_>,
-    files: &Files<'_>,
+    files: &Files<'f>,
     tape: &mut Tape,
+    mut opened: impl FnMut(&'f Object, &Watched<'_>),
     bind: impl FnOnce(&Target) -> Result<(), Fault>,
 ) -> Replayed {
     let history = RefCell::new(History::default());
     let looked_at = Cell::new(None);
-    let read = |state: State| {
+    let mut read = |state: State| {
         looked_at.set(Some(state));
         let object = files.file(state).ok_or(Refusal::StateMissing)?;
         if object.meta.kind != Kind::File {
             return Err(Fault::Rule(Refusal::ContinuationCorrupt));
         }
-        receipt(source, object, &mut history.borrow_mut())
+        receipt(source, object, &mut history.borrow_mut(), |watched| opened(object, watched))
     };
     let mut prepared = None;
     let bind = |target: &Target| {
         prepared = Some(target.clone());
         bind(target)
     };
-    let journal = journal::replay(scope, Subject::Key(files.key), &files.names, tape, read, bind);
+    let journal = journal::replay(scope, Subject::Key(files.key), &files.names, tape, &mut read, bind);
     let journal = journal.and_then(|journal| journal.ok_or(Fault::Rule(Refusal::StateMissing)));
     let journal = journal.map_err(|fault| Refused { fault, at: looked_at.get() });
     Replayed { target: prepared, history: history.into_inner(), journal }
 }
 
 /// One receipt through one descriptor.
-fn receipt(source: Source<'_>, object: &Object, history: &mut History) -> Result<Vec<u8>, Fault> {
-    let path = source.listing.path_of(object);
+fn receipt(source: Source<'_>, object: &Object, history: &mut History, opened: impl FnOnce(&Watched<'_>)) -> Result<Vec<u8>, Fault> {
     let watched = match source.opened {
-        Some(directory) => Watched::open_listed(directory, path, &object.meta),
-        None => Watched::open(source.fs, &path),
+        Some(directory) => Watched::open_listed(directory, &source.listing.path, &object.name, &object.meta),
+        None => Watched::open(source.fs, &source.listing.path_of(object)),
     };
     let mut watched = watched.map_err(Fault::Unread)?;
+    opened(&watched);
     let meta = watched.meta();
     let admitted =
         if meta.nlink == 1 { history.admit(meta.size).map_err(Fault::Full) } else { Err(Fault::Unread(fsys::Refusal::Links(meta.nlink))) };

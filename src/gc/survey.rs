@@ -2,7 +2,7 @@
 //! whether gjc would read it (spec 03 §11, §14.1).
 
 use super::budget::MAX_ENTRIES;
-use super::ground::{Ground, Held};
+use super::ground::{Beside, Ground, Held};
 use super::inspector::Inspection;
 use super::lookup;
 use super::owners::{self, Owners};
@@ -225,8 +225,8 @@ fn journals(fs: &dyn Fs, directory: &Path, receipts: &walk::Listing, around: &Ar
     let all = known.all.fetch_add(inventory.journals.len() as u64, Ordering::Relaxed) + inventory.journals.len() as u64;
     let root = SessionsRoot::new(recorded.parent()?.as_os_str().as_encoded_bytes()).ok()?;
     let scope = Scope { digest: &digest, directory: recorded.as_os_str().as_encoded_bytes(), root: &root };
-    let (opened, beside) = (Source::open(fs, receipts), Ground::beside(fs, receipts));
-    let ground = Ground { fs, receipts, opened: opened.as_deref(), beside: beside.as_deref(), scope, here, is_copy };
+    let (opened, beside) = (Source::open(fs, receipts), Beside::open(fs, receipts, inventory.journals.len()));
+    let ground = Ground { fs, receipts, opened: opened.as_deref(), beside: beside.as_ref(), scope, here, is_copy };
     let rows = inventory.journals.par_iter().map_init(Tape::default, |tape, files| {
         let row = row(&ground, files, &inventory.entries, &ground.hold(files, tape));
         told(known.read.fetch_add(1, Ordering::Relaxed) + 1, all);

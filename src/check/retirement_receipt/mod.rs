@@ -14,17 +14,21 @@ use super::quota::{
 };
 use super::record::{self, Folded};
 use super::run::Site;
+use super::security;
 use crate::agent::identity::is_digest;
 use crate::agent::layout::{INTERNAL, RECEIPTS};
-use crate::agent::walk::{Listing, show};
+use crate::agent::security::Need;
+use crate::agent::walk::{Listing, Object, show};
 use crate::finding::{Code, Difference, Finding, Gauge, Sink};
 use crate::fsys::Kind;
 use crate::gc::budget::{History, INVENTORY_AT_RISK, MAX_ENTRIES, MAX_HISTORY_BYTES, MAX_RECEIPT_BYTES};
-use crate::gc::ground::{Ground, Held};
+use crate::gc::ground::{Beside, Ground, Held};
+use crate::gc::names::PREFIX;
 use crate::gc::stored::{Fault, Files, Inventory, Refused, Source};
-use crate::gc::{Budget, Journal, List, Progress, Refusal, Scope, SessionsRoot, State, Why};
+use crate::gc::{Budget, Journal, List, Name, Progress, Refusal, Scope, SessionsRoot, State, Why};
 use crate::json::Tape;
 use rayon::prelude::*;
+use std::ffi::OsStr;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -62,6 +66,38 @@ fn inventory(site: &Site<'_>, directories: &[Listing], sink: &mut dyn Sink) {
     }
 }
 
+/// Whether the journals in this receipts directory are opened by [`check`], which asks for the ACLs of their receipts too.
+pub fn audits(site: &Site<'_>, receipts: &Listing) -> bool {
+    Difference::Retirement.in_effect(site.release)
+        && Owned::by(site, receipts).is_some()
+        && receipts.starting_with(PREFIX.as_bytes()).len() as u64 <= MAX_ENTRIES
+}
+
+/// Whether the name is that of a receipt of some journal, or begins like one.
+pub fn is_of_journal(object: &Object) -> bool {
+    Name::parse(object.bytes()).key().is_some()
+}
+
+/// The scope that a receipts directory belongs to.
+struct Owned<'l> {
+    /// From its name.
+    digest: &'l str,
+    /// Its directory as records spell it.
+    directory: PathBuf,
+    /// The sessions root as records spell it.
+    root: SessionsRoot,
+}
+
+impl<'l> Owned<'l> {
+    /// None for a directory that is not where gjc keeps receipts.
+    fn by(site: &Site<'_>, receipts: &'l Listing) -> Option<Self> {
+        let directory = scope_of(&receipts.path)?;
+        let digest = directory.file_name()?.to_str()?.strip_prefix("v2-").filter(|digest| is_digest(digest.as_bytes()))?;
+        let root = SessionsRoot::new(site.recorded(directory.parent()?).as_os_str().as_encoded_bytes()).ok()?;
+        Some(Owned { digest, directory: site.recorded(directory), root })
+    }
+}
+
 /// `<sessions>/v2-…/.gjc-managed-session-internal/receipts` to `<sessions>/v2-…`.
 fn scope_of(receipts: &Path) -> Option<&Path> {
     receipts.strip_suffix_of(&[RECEIPTS, INTERNAL])
@@ -91,10 +127,7 @@ struct Audit<'a> {
 }
 
 fn scope(site: &Site<'_>, receipts: &Listing, journals: &mut Vec<Journalled>, sink: &mut dyn Sink) {
-    let Some(directory) = scope_of(&receipts.path) else { return };
-    let Some(sessions) = directory.parent() else { return };
-    let name = directory.file_name().unwrap_or_default().to_string_lossy();
-    let Some(digest) = name.strip_prefix("v2-").filter(|digest| is_digest(digest.as_bytes())) else { return };
+    let Some(owned) = Owned::by(site, receipts) else { return };
     let path = || site.name(&receipts.path);
     let gauge = |used| RETIREMENT_ENTRIES.gauge(path(), used);
     let inventory = match Inventory::of(receipts) {
@@ -130,16 +163,14 @@ fn scope(site: &Site<'_>, receipts: &Listing, journals: &mut Vec<Journalled>, si
             "gjc never wrote a file of this name. With gjc stopped, move it out of the directory and keep it; leave the other receipts.",
         ));
     }
-    let recorded = (site.recorded(directory), site.recorded(sessions));
-    let Ok(root) = SessionsRoot::new(recorded.1.as_os_str().as_encoded_bytes()) else { return };
     let here = |path: &Path| site.here(path);
-    let (opened, beside) = (Source::open(site.fs, receipts), Ground::beside(site.fs, receipts));
+    let (opened, beside) = (Source::open(site.fs, receipts), Beside::open(site.fs, receipts, inventory.journals.len()));
     let ground = Ground {
         fs: site.fs,
         receipts,
         opened: opened.as_deref(),
-        beside: beside.as_deref(),
-        scope: Scope { digest, directory: recorded.0.as_os_str().as_encoded_bytes(), root: &root },
+        beside: beside.as_ref(),
+        scope: Scope { digest: owned.digest, directory: owned.directory.as_os_str().as_encoded_bytes(), root: &owned.root },
         here: &here,
         is_copy: site.assumed_root.is_some(),
     };
@@ -232,8 +263,8 @@ impl Audit<'_> {
         let site = self.site;
         let mut counted = [false; 2];
         let mut findings: Vec<Finding> = Vec::new();
+        let Held { replayed, absent, proof } = self.hold(files, tape, &mut findings);
         let mut push = |code: &'static Code, path: &Path, message: String| findings.push(Finding::new(code, site.place(path), message));
-        let Held { replayed, absent, proof } = self.ground.hold(files, tape);
         let names_are_told = self.names(files, &mut push);
         let begun = files.names.states().iter().any(|state| matches!(state, State::OwnerPending(_) | State::OwnerRetired));
         let owner = replayed.target.as_ref().map(|target| Journalled {
@@ -282,9 +313,25 @@ impl Audit<'_> {
         Judged { findings, counted, owner, next, lists }
     }
 
+    /// Reads the journal. Every receipt is asked for its ACL: one that is opened through its descriptor, the others by path.
+    fn hold(&self, files: &Files<'_>, tape: &mut Tape, findings: &mut Vec<Finding>) -> Held {
+        let mut asked: Vec<&OsStr> = Vec::with_capacity(files.objects.len());
+        let held = self.ground.hold_watched(files, tape, |object, watched| {
+            asked.push(&object.name);
+            security::open_file(self.site, &self.receipts.path_of(object), watched, &mut Several(findings));
+        });
+        if asked.len() < files.objects.len() {
+            asked.sort_unstable();
+            let left = files.objects.iter().filter(|object| object.meta.kind == Kind::File);
+            for object in left.filter(|object| asked.binary_search(&&*object.name).is_err()) {
+                security::by_path(self.site, &self.receipts.path_of(object), Need::File, &mut Several(findings));
+            }
+        }
+        held
+    }
+
     /// Names that poison the journal, and entries that are no files. True when there are some.
     fn names(&self, files: &Files<'_>, push: &mut impl FnMut(&'static Code, &Path, String)) -> bool {
-        use crate::gc::Name;
         let mut some = false;
         // Nearly all journals: what follows would find nothing.
         if !files.names.are_corrupt() && !files.names.have_odd_attempt() {

@@ -63,7 +63,11 @@ impl<'a> Work<'a> {
                 listing_area::project_scan(site, Path::new(&identity.canonical_path), &mut part);
             }
         }
-        security::inside_scope(site, &scope, &mut part);
+        let audited = scope.receipts.as_ref().filter(|receipts| retirement_receipt::audits(site, receipts));
+        let opened_later = |listing: &Listing, object: &Object| {
+            audited.is_some_and(|receipts| std::ptr::eq(receipts, listing)) && retirement_receipt::is_of_journal(object)
+        };
+        security::inside_scope(site, &scope, opened_later, &mut part);
         for listing in scope.listings() {
             operational::names(site, listing, |object| claimed(listing, &scope, object), &mut part);
             self.troubles(&listing.troubles, &mut part);

@@ -9,10 +9,10 @@ use super::run::Site;
 use super::verdict::codes::ACL_UNAVAILABLE;
 use crate::agent::layout::{self, BINDING, INTERNAL, PROTOCOL, RECOVERY};
 use crate::agent::residue;
-use crate::agent::security::{AclState, AclViolation, ListViolation, Need, Violation, judge_acl, violations};
+use crate::agent::security::{AclState, AclViolation, ListViolation, Need, Violation, judge_acl, judge_open_acl, violations};
 use crate::agent::walk::{Listing, Object, Scope, show};
 use crate::finding::{Code, Collected, Finding, Place, Sink};
-use crate::fsys::{Acl, Kind, Meta};
+use crate::fsys::{Acl, Kind, Meta, Watched};
 use crate::shares;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -70,8 +70,9 @@ pub fn scope_directory(site: &Site<'_>, path: &Path, meta: &Meta, sink: &mut dyn
 }
 
 /// Everything that the protocols keep inside a scope, and its transcripts: links, owners, modes, ACLs, link counts. The
-/// binding's own faults are the affair of the binding area, its owner and mode are looked at here.
-pub fn inside_scope(site: &Site<'_>, scope: &Scope, sink: &mut dyn Sink) {
+/// binding's own faults are the affair of the binding area, its owner and mode are looked at here. `opened_later` are files of
+/// the protocol that are going to be opened: [`open_file`] or [`by_path`] is asked about their ACLs then.
+pub fn inside_scope(site: &Site<'_>, scope: &Scope, opened_later: impl Fn(&Listing, &Object) -> bool + Sync, sink: &mut dyn Sink) {
     let directory = &scope.directory;
     let siblings = Siblings::of(directory);
     each(directory, sink, |object, sink| match Role::of(object) {
@@ -109,8 +110,24 @@ pub fn inside_scope(site: &Site<'_>, scope: &Scope, sink: &mut dyn Sink) {
                 _ => {}
             }
             hard_links(site, listing, &siblings, object, &codes::HARD_LINKED_PROTOCOL_FILE, sink);
-            owner_only(site, listing, object, Need::File, sink);
+            if owner_and_mode(site, listing, object, Need::File, sink) && !opened_later(listing, object) {
+                by_path(site, &listing.path_of(object), Need::File, sink);
+            }
         });
+    }
+}
+
+/// The ACL of a file of the protocol that is open.
+pub fn open_file(site: &Site<'_>, path: &Path, file: &Watched<'_>, sink: &mut dyn Sink) {
+    if let Err(violation) = judge_open_acl(site.fs, path, file) {
+        acl(site, path, violation, sink);
+    }
+}
+
+/// The ACL of what stands at a path.
+pub fn by_path(site: &Site<'_>, path: &Path, need: Need, sink: &mut dyn Sink) {
+    if let Err(violation) = judge_acl(site.fs, path, need) {
+        acl(site, path, violation, sink);
     }
 }
 
@@ -230,19 +247,23 @@ fn plain_directory(site: &Site<'_>, listing: &Listing, object: &Object, sink: &m
 
 /// Owner, mode and ACL of an object that the policy covers; another type is not judged here.
 fn owner_only(site: &Site<'_>, listing: &Listing, object: &Object, need: Need, sink: &mut dyn Sink) {
-    let path = listing.path_of(object);
+    if owner_and_mode(site, listing, object, need, sink) {
+        by_path(site, &listing.path_of(object), need, sink);
+    }
+}
+
+/// Owner and mode of an object that the policy covers. Whether it has the type that the policy demands.
+fn owner_and_mode(site: &Site<'_>, listing: &Listing, object: &Object, need: Need, sink: &mut dyn Sink) -> bool {
     let mut typed = true;
     for violation in violations(&object.meta, need, site.uid) {
         match violation {
             Violation::Owner(owner) if owner == listing.meta.uid => {}
-            Violation::Owner(owner) => wrong_owner(site, &path, owner, sink),
-            Violation::Mode(mode) => drift(site, &path, mode, need, sink),
+            Violation::Owner(owner) => wrong_owner(site, &listing.path_of(object), owner, sink),
+            Violation::Mode(mode) => drift(site, &listing.path_of(object), mode, need, sink),
             _ => typed = false,
         }
     }
-    if typed && let Err(violation) = judge_acl(site.fs, &path, need) {
-        acl(site, &path, violation, sink);
-    }
+    typed
 }
 
 fn drift(site: &Site<'_>, path: &Path, mode: u32, need: Need, sink: &mut dyn Sink) {

@@ -180,6 +180,25 @@ fn gc_retirement_pending() {
 }
 
 #[test]
+fn every_receipt_is_asked_for_its_acl_once_whether_it_is_opened_or_not() {
+    let acl = |journal: &Retirement, state| journal.tree.fs.set_acl(journal.path(state), Acl::Access, Ok(28));
+    let of_acl = |journal: &Retirement| -> Vec<String> { journal.found().into_iter().filter(|line| line.starts_with("acl_")).collect() };
+    let journal = Retirement::new().with(1);
+    acl(&journal, REMOVED);
+    assert_eq!(of_acl(&journal), only("acl_present", "artifacts_removed.json"));
+    // The replay ends at its first receipt, the next one is never opened.
+    journal.edit(PREPARED, "\"prepared\"", "\"other\"");
+    assert_eq!(of_acl(&journal), only("acl_present", "artifacts_removed.json"));
+    // 0.15 knows no journal, and the policy is the same.
+    let old: Vec<String> = journal.found_by(&Options { release: Release::V0_15, ..options() });
+    assert!(old.contains(&"acl_present artifacts_removed.json".to_owned()), "{old:?}");
+    // Near miss: the file system cannot store one.
+    let journal = Retirement::new().with(1);
+    journal.tree.fs.set_acl(journal.path(REMOVED), Acl::Access, Err(Errno::OPNOTSUPP));
+    assert_eq!(of_acl(&journal), NOTHING);
+}
+
+#[test]
 fn gc_receipt_orphan_transcript_missing() {
     let journal = Retirement::new().with(1);
     journal.tree.fs.remove(journal.tree.transcript());
