@@ -269,17 +269,21 @@ impl TreeSnapshot {
     }
     /// Distinct paths, every parent a directory, and the root what the snapshot says.
     fn is_whole(&self) -> bool {
-        let kinds = self.by_path(|entry| entry.kind);
+        let mut kinds: Vec<(&[u8], NodeKind)> = self.entries.iter().map(|entry| (entry.relative_path.as_bytes(), entry.kind)).collect();
+        kinds.sort_unstable_by_key(|(path, _)| *path);
+        let are_distinct = kinds.windows(2).all(|pair| pair[0].0 != pair[1].0);
+        let kind_of =
+            |path: &[u8]| kinds.binary_search_by_key(&path, |(path, _)| path).ok().and_then(|at| kinds.get(at)).map(|(_, kind)| *kind);
         let rooted = self
             .entries
             .iter()
             .find(|entry| entry.relative_path.as_bytes().is_empty())
             .is_some_and(|root| root.kind == NodeKind::Directory && Inode { dev: root.dev, ino: root.ino } == self.root);
-        kinds.len() == self.entries.len()
+        are_distinct
             && rooted
             && self.entries.iter().all(|entry| {
                 let path = entry.relative_path.as_bytes();
-                path.is_empty() || kinds.get(parent(path)) == Some(&NodeKind::Directory)
+                path.is_empty() || kind_of(parent(path)) == Some(NodeKind::Directory)
             })
     }
     /// What `of` says of each entry, by its path.

@@ -82,6 +82,13 @@ impl Listing {
         let rest = self.objects.get(start..).unwrap_or_default();
         rest.get(..rest.partition_point(|object| object.bytes().starts_with(prefix))).unwrap_or_default()
     }
+    /// All other objects, in order.
+    pub fn not_starting_with(&self, prefix: &[u8]) -> impl Iterator<Item = &Object> {
+        let start = self.objects.partition_point(|object| object.bytes() < prefix);
+        let (before, rest) = self.objects.split_at(start);
+        let behind = rest.get(self.starting_with(prefix).len()..).unwrap_or_default();
+        before.iter().chain(behind)
+    }
     /// The path of one of its objects.
     pub fn path_of(&self, object: &Object) -> PathBuf {
         self.path.join(&object.name)
@@ -329,6 +336,9 @@ mod tests {
         assert_eq!(starting("b-"), ["b-", "b-1", "b-2"]);
         assert_eq!(starting("d"), Vec::<String>::new());
         assert_eq!(starting("").len(), 7);
+        let others = |prefix: &str| listing.not_starting_with(prefix.as_bytes()).map(|o| show(&o.name)).collect::<Vec<_>>();
+        assert_eq!(others("b-"), ["a", "b", "b.", "c"]);
+        assert_eq!((others("d").len(), others("").len()), (7, 0));
     }
 
     #[test]

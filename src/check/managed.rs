@@ -18,6 +18,7 @@ use crate::agent::residue::{self, Residue};
 use crate::agent::walk::{self, Listing, Scope, show};
 use crate::finding::{Common, Finding, Outcome, Severity, Sink};
 use crate::fsys::Kind;
+use crate::gc::names as retirement;
 use crate::json::{JsString, Value, View};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -51,7 +52,7 @@ impl Directory {
         receipts: Option<&Listing>,
         transcripts: Arc<Files>,
     ) -> Self {
-        let staged = receipts.into_iter().flat_map(|listing| &listing.objects);
+        let staged = receipts.into_iter().flat_map(of_migrations);
         let staged = staged.filter_map(|object| match receipt_names::parse_name(object.bytes()) {
             receipt_names::Name::Migration { operation, state } if state != receipt_names::State::Committed => Some(operation.to_owned()),
             _ => None,
@@ -207,6 +208,11 @@ pub fn check(
     for (scope, workspace) in workspaces {
         all.judge(&scope, workspace, answers, sink);
     }
+}
+
+/// The names of a receipts directory among which receipts of migrations are: there may be fifty thousand others.
+fn of_migrations(receipts: &Listing) -> impl Iterator<Item = &walk::Object> {
+    receipts.not_starting_with(retirement::PREFIX.as_bytes())
 }
 
 /// What was seen of one directory so far.
@@ -632,7 +638,7 @@ pub fn size(site: &Site<'_>, scope: &Scope, sink: &mut dyn Sink) {
 /// Told once for the scope, so that no receipt and no tombstone is blamed for it.
 pub fn rebound(site: &Site<'_>, scope: &Scope, sink: &mut dyn Sink) -> bool {
     let mut identities = super::tombstone::recorded_identities(site, scope);
-    for object in scope.receipts.iter().flat_map(|listing| &listing.objects) {
+    for object in scope.receipts.iter().flat_map(of_migrations) {
         let committed = matches!(
             receipt_names::parse_name(object.bytes()),
             receipt_names::Name::Migration { state: receipt_names::State::Committed, .. }

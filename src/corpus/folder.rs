@@ -108,7 +108,7 @@ impl Corpus {
     /// The same with the cases that are meant.
     ///
     /// # Errors
-    /// None is.
+    /// No case is meant.
     pub fn only(mut self, root: &Path, only: &Only) -> Result<Corpus, Error> {
         self.cases.retain(|folder| only.means(&folder.name));
         if self.cases.is_empty() { Err(Error::NoCase(root.join(&only.0))) } else { Ok(self) }
