@@ -12,6 +12,8 @@ set -uo pipefail
 
 fsck=${GJC_FSCK:-gjc-fsck}
 reports=${GJC_FSCK_REPORTS:-gjc-fsck-reports}
+made=
+[ -d "$reports" ] || made=yes
 mkdir -p -- "$reports" || exit 8
 
 format=concise
@@ -25,6 +27,10 @@ format=concise
   "$@"
 status=$?
 
+# A folder that stays empty was not wanted there.
+if [ -n "$made" ] && rmdir -- "$reports" 2> /dev/null; then
+  echo "gate.sh: no report was written; GJC_FSCK_REPORTS names a folder for them, outside of what is checked" >&2
+fi
 if [ -n "${GITHUB_STEP_SUMMARY:-}" ] && [ -f "$reports/gjc-fsck.md" ]; then
   cat -- "$reports/gjc-fsck.md" >> "$GITHUB_STEP_SUMMARY"
 fi

@@ -17,7 +17,8 @@ use std::path::{Path, PathBuf};
 #[command(
     after_help = "Exit status: 0 they do not differ, 4 they differ, 2 something could not be compared, 8 something could not be read \
 (added up).\n\
-Entries are paired by id, else by their bytes, else by what is left of them without the members that migration writes."
+Entries are paired by id (not one that migration drew), else by their bytes, else by what is left of them without the members that \
+migration writes."
 )]
 pub struct Args {
     /// Transcript, or folder of transcripts

@@ -141,7 +141,8 @@ impl<'a> Page<'a> {
             }
             (_, refused, blocked) => {
                 let (refused, blocked) = (words::grouped(refused), words::grouped(blocked));
-                self.line(&format!("  {refused} of {transcripts} cannot be resumed; {blocked} out of reach: workspace refused or missing"));
+                let said = format!("{refused} of {transcripts} cannot be resumed; {blocked} out of reach: workspace refused or missing");
+                self.line(&format!("  {}", wrap(&said, 2, self.width)));
             }
         }
         if summary.known > 0 {

@@ -552,6 +552,10 @@ fn the_gate_script_writes_every_report_and_keeps_the_status() {
     assert!(out(&github).starts_with("::error file=t/torn.jsonl,line=4,"), "{}", out(&github));
     assert!(std::fs::read_to_string(folder.path().join("summary.md")).unwrap().starts_with("## gjc-fsck: trouble found"));
     assert_eq!(status(&gate(&[], &["t/torn.jsonl", "--fail-on", "never"])), 0);
+    // Nothing is left in what is checked, and the way out is told.
+    let inside = gate(&[("GJC_FSCK_REPORTS", "t/reports")], &["t"]);
+    assert_eq!((status(&inside), folder.path().join("t/reports").exists()), (16, false));
+    assert!(err(&inside).contains("GJC_FSCK_REPORTS names a folder"), "{}", err(&inside));
     // A limit alone is inconclusive; whether that fails the job is the owner's choice.
     std::fs::copy(root().join("corpus/field/00-ok.jsonl"), folder.path().join("ok.jsonl")).unwrap();
     let budget = ("GJC_SESSION_CONTEXT_BUDGET_BYTES", "100");
@@ -627,6 +631,12 @@ fn the_steps_of_the_github_action_run() {
     for output in outputs.lines() {
         assert!(folder.path().join(output.split_once('=').unwrap().1).exists(), "{output}");
     }
+    // The whole repository is checked, too: the reports lie elsewhere when no folder is named.
+    let temporary = tempfile::tempdir().unwrap();
+    let inputs = [("GJC_FSCK_ARGUMENTS", "."), ("GJC_FSCK_REPORTS", ""), ("RUNNER_TEMP", temporary.path().to_str().unwrap())];
+    let check = step("gate.sh", &inputs);
+    assert_eq!(status(&check), 4, "{}", err(&check));
+    assert!(temporary.path().join("gjc-fsck-reports/gjc-fsck.sarif").exists());
     for input in ["arguments", "reports", "inconclusive"] {
         assert!(yaml.contains(&format!("${{{{ inputs.{input} }}}}")), "{input} is used");
     }
