@@ -59,7 +59,7 @@ impl Failure {
         let name = show(path.as_os_str());
         match errno {
             Errno::NOENT => Failure::Operational(format!("{name}: nothing stands here; check the spelling")),
-            Errno::ACCESS | Errno::PERM => Failure::Operational(format!("{name}: it may not be read or written by this user")),
+            Errno::ACCESS | Errno::PERM => Failure::Operational(format!("{name}: this user may not read or write it")),
             _ => Failure::Operational(format!("{name}: {otherwise}")),
         }
     }
