@@ -507,6 +507,7 @@ fn pair(fs: &dyn Fs, receipts: &Path, digest: &str, visible: Candidates, listing
             }),
         }
     }
+    listing.owned.reserve_exact(visible.len());
     for candidate in visible {
         if let Some(hidden) = shadows.remove(&candidate.path) {
             listing.hidden.push((candidate, hidden));

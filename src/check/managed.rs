@@ -496,7 +496,7 @@ fn duplicates(site: &Site<'_>, listing: &Managed, sink: &mut dyn Sink) {
 /// Ids, or base-name suffixes (what stands behind the last `_`), that are a prefix of another session's in the same listing,
 /// ignoring case (spec 04 §3.1). Sessions of the very same id have a code of their own.
 fn ambiguous(site: &Site<'_>, listing: &Managed, sink: &mut dyn Sink) {
-    let mut names: Vec<(Cow<'_, str>, &JsString, &Path)> = Vec::with_capacity(2 * listing.owned.len());
+    let mut names: Vec<(Cow<'_, str>, &JsString, &Path)> = Vec::with_capacity(listing.owned.len());
     for listed in &listing.owned {
         let (path, session_id) = (&*listed.candidate.path, &listed.candidate.session_id);
         let id = session_id.as_js().to_string_lossy();
@@ -504,7 +504,10 @@ fn ambiguous(site: &Site<'_>, listing: &Managed, sink: &mut dyn Sink) {
             Some(stem) => stem.rsplit_once('_').map(|(_, suffix)| Cow::Borrowed(suffix)),
             None => show(stem).rsplit_once('_').map(|(_, suffix)| Cow::Owned(suffix.to_owned())),
         });
-        names.extend([Some(id), suffix].into_iter().flatten().map(|name| (lower_case(name), session_id, path)));
+        // Nearly always the id itself.
+        let suffix = suffix.filter(|suffix| *suffix != id);
+        names.push((lower_case(id), session_id, path));
+        names.extend(suffix.map(|suffix| (lower_case(suffix), session_id, path)));
     }
     names.sort_unstable();
     names.dedup_by(|a, b| (&a.0, a.1) == (&b.0, b.1));

@@ -212,7 +212,8 @@ impl<'a> Work<'a> {
         const SWEEP: usize = 1024;
         let mut common = Common::default();
         let tasks = std::mem::take(&mut part.tasks);
-        part.expect(tasks.iter().filter(|task| task.work != TaskWork::References).map(|task| task.files.count()).sum());
+        let transcripts = tasks.iter().filter(|task| task.work != TaskWork::References).map(|task| task.files.count());
+        part.expect(transcripts.clone().sum(), transcripts.count());
         let mut files = tasks.iter().flat_map(|task| task.files.paths().map(|path| (path, task.work)));
         loop {
             let sweep: Vec<(PathBuf, TaskWork)> = files.by_ref().take(SWEEP).collect();

@@ -3,7 +3,7 @@
 use super::file::{Checked, Where};
 use super::{Progress, Why};
 use crate::check::blob::store::References;
-use crate::check::quota::Fullest;
+use crate::check::quota::{self, Fullest};
 use crate::check::tree::shared::{self, History};
 use crate::finding::{Collected, Common, Finding, Gauge, Mute, Outcome, Sink};
 use std::ffi::{OsStr, OsString};
@@ -186,10 +186,11 @@ impl Part {
             self.store = other.store;
         }
     }
-    /// Makes room for what so many transcripts give, without the waste and the holes that growing leaves.
-    pub fn expect(&mut self, transcripts: usize) {
+    /// Makes room for what so many transcripts of so many directories give, without the waste and the holes that growing leaves.
+    pub fn expect(&mut self, transcripts: usize, directories: usize) {
         self.outcomes.reserve_exact(transcripts);
-        self.gauges.reserve_exact(transcripts);
+        // Each transcript has one reading of its own, and a directory the fullest of the other measures.
+        self.gauges.reserve_exact(transcripts + directories * quota::MEASURES.len());
         self.histories.reserve_exact(transcripts);
     }
     /// Adds a transcript. `scanned` says whether gjc's blob collection scans it for references.
