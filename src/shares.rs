@@ -1,6 +1,8 @@
 //! Work on the objects of one large directory, shared among as many threads as the run has. The threads are its own: scopes
 //! are walked by a pool whose waiting workers take other scopes on top of their stack, and this must not nest in that.
 
+use std::sync::{Mutex, PoisonError, mpsc};
+
 /// Items that are worth a thread of their own.
 const SHARE: usize = 2048;
 
@@ -26,6 +28,51 @@ pub fn of<T: Sync, R: Send>(items: &[T], work: impl Fn(&[T]) -> R + Sync) -> Vec
     })
 }
 
+/// The same while the items still come: `read` gives them away in batches, which other threads work on meanwhile; what the batches
+/// give comes in their order. A run of one thread works on each batch where it is given.
+pub fn while_read<T: Send, R: Send>(read: impl FnOnce(&mut dyn FnMut(Vec<T>)), work: impl Fn(Vec<T>) -> R + Sync) -> Vec<R> {
+    let most = rayon::current_num_threads() - 1;
+    let (give, given) = mpsc::channel::<(usize, Vec<T>)>();
+    let given = Mutex::new(given);
+    let worker = || {
+        let mut done = Vec::new();
+        // The lock is free again when a batch was had. A thread that broke with it took nothing with it.
+        while let Ok((at, batch)) = { given.lock().unwrap_or_else(PoisonError::into_inner).recv() } {
+            done.push((at, work(batch)));
+        }
+        done
+    };
+    let mut all = std::thread::scope(|scope| {
+        let (mut count, mut own, mut others) = (0, Vec::new(), Vec::new());
+        read(&mut |batch| {
+            let at = count;
+            count += 1;
+            // Threads are made as there is something to do for them; one that cannot be had is no loss.
+            if others.len() < most
+                && let Ok(other) = std::thread::Builder::new().spawn_scoped(scope, worker)
+            {
+                others.push(other);
+            }
+            match others.is_empty() {
+                true => own.push((at, work(batch))),
+                // Nobody closes the other end before all was given.
+                false => _ = give.send((at, batch)),
+            }
+        });
+        drop(give);
+        own.extend(worker());
+        for other in others {
+            match other.join() {
+                Ok(done) => own.extend(done),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        own
+    });
+    all.sort_unstable_by_key(|(at, _)| *at);
+    all.into_iter().map(|(_, done)| done).collect()
+}
+
 #[cfg(test)]
 mod tests {
     #[test]
@@ -34,6 +81,15 @@ mod tests {
             let items: Vec<usize> = (0..count).collect();
             let runs = super::of(&items, <[usize]>::to_vec);
             assert_eq!(runs.concat(), items);
+        }
+    }
+
+    #[test]
+    fn what_batches_give_is_in_their_order_whoever_worked_on_them() {
+        for (threads, batches) in [(1, 5), (2, 0), (2, 1), (2, 40), (5, 40)] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let given = pool.install(|| super::while_read(|give| (0..batches).for_each(|at| give(vec![at; 3])), |batch| batch[0]));
+            assert_eq!(given, (0..batches).collect::<Vec<_>>(), "{threads} threads");
         }
     }
 }

@@ -368,12 +368,16 @@ impl Evidence {
     }
     /// The record form.
     pub fn write<O: Out>(&self, out: &mut O) {
+        self.write_with(|out| self.tree.write(out), out);
+    }
+    /// The same with what is written for the tree.
+    pub(crate) fn write_with<O: Out>(&self, tree: impl FnOnce(&mut O), out: &mut O) {
         object(out, |evidence| {
             evidence.number("schemaVersion", 2.0);
             evidence.text("sessionId", self.session_id.as_bytes());
             evidence.with("locator", |out| write_locator(&self.locator, out));
             evidence.with("parentIdentity", |out| self.parent.write(out));
-            evidence.with("treeSnapshot", |out| self.tree.write(out));
+            evidence.with("treeSnapshot", tree);
         });
     }
 }

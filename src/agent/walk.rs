@@ -111,7 +111,7 @@ pub fn list(fs: &dyn Fs, path: &Path, limits: &Limits) -> Result<Listing, Error>
 /// Names of a directory that are looked at one by one, as they come.
 const FEW: usize = 1024;
 /// Names that are looked at together.
-const SWEEP: usize = 8192;
+const BATCH: usize = 4096;
 
 fn list_once(fs: &dyn Fs, path: &Path, limits: &Limits) -> Result<Listing, Error> {
     let directory = fs.open_dir(path)?;
@@ -124,43 +124,52 @@ fn list_once(fs: &dyn Fs, path: &Path, limits: &Limits) -> Result<Listing, Error
             Err(error) if error.errno == Errno::NOENT => changed = true,
             Err(error) => listing.troubles.push(Trouble::Failed(error)),
         };
-        // The first names are looked at as they come; of a large directory the rest is, some at a time, by all threads.
-        let mut pending: Vec<OsString> = Vec::new();
-        // Each thread sorts its names and puts them into memory in that order: the whole is then merged, and whoever walks over
-        // the names does not jump.
-        let sweep = |listing: &mut Listing, pending: &mut Vec<OsString>, take: &mut dyn FnMut(&mut Listing, Result<Object, Error>)| {
-            let looked = shares::of(pending, |names| {
-                let mut names: Vec<&OsString> = names.iter().collect();
-                names.sort_unstable();
-                let look = |name: &OsString| directory.lstat(name).map(|meta| Object { name: name.clone(), meta });
-                names.into_iter().map(look).collect::<Vec<_>>()
-            });
-            pending.clear();
-            looked.into_iter().flatten().for_each(|looked| take(listing, looked));
+        let look = |name: OsString| directory.lstat(&name).map(|meta| Object { name, meta });
+        let mut entries = directory.entries()?;
+        let mut ended = None;
+        // The next name, unless this is the end.
+        let mut next = |so_far: usize| match entries.next()? {
+            Ok(_) if so_far >= limits.entries => {
+                ended = Some(Trouble::Limit("entries of one directory", path.to_owned()));
+                None
+            }
+            Ok(entry) => Some(entry.name),
+            Err(error) => {
+                ended = Some(Trouble::Failed(error));
+                None
+            }
         };
-        for entry in directory.entries()? {
-            let name = match entry {
-                Ok(entry) => entry.name,
-                Err(error) => {
-                    listing.troubles.push(Trouble::Failed(error));
-                    break;
-                }
-            };
-            if listing.objects.len() + pending.len() >= limits.entries {
-                listing.troubles.push(Trouble::Limit("entries of one directory", path.to_owned()));
-                break;
-            }
-            if listing.objects.len() < FEW {
-                let looked = directory.lstat(&name);
-                take(&mut listing, looked.map(|meta| Object { name, meta }));
-                continue;
-            }
-            pending.push(name);
-            if pending.len() == SWEEP {
-                sweep(&mut listing, &mut pending, &mut take);
-            }
+        // The first names are looked at as they come; the rest of a large directory is while further names are read.
+        let mut first = 0;
+        while first < FEW
+            && let Some(name) = next(first)
+        {
+            first += 1;
+            take(&mut listing, look(name));
         }
-        sweep(&mut listing, &mut pending, &mut take);
+        if first == FEW {
+            let looked = shares::while_read(
+                |give| {
+                    let (mut so_far, mut batch) = (first, Vec::new());
+                    while let Some(name) = next(so_far) {
+                        so_far += 1;
+                        batch.push(name);
+                        if batch.len() == BATCH {
+                            give(std::mem::take(&mut batch));
+                        }
+                    }
+                    give(batch);
+                },
+                // Each batch is sorted and put into memory in that order: the whole is then merged, and whoever walks over the names
+                // does not jump.
+                |mut names: Vec<OsString>| {
+                    names.sort_unstable();
+                    names.into_iter().map(|name| look(name.as_os_str().to_owned())).collect::<Vec<_>>()
+                },
+            );
+            looked.into_iter().flatten().for_each(|looked| take(&mut listing, looked));
+        }
+        listing.troubles.extend(ended);
         changed |= !directory.stat()?.same_state(&meta);
         if changed {
             listing.troubles.push(Trouble::Changed(path.to_owned()));

@@ -319,13 +319,14 @@ impl Receipt {
     /// The same of the journal of this `prepared` receipt that stands at `newest`.
     pub fn pending_length_after(&self, newest: &Progress) -> u64 {
         // Nothing is copied, and what stands in the receipt several times is measured once: a tree may have 50,000 entries.
-        let evidence = length(|out| self.evidence.write(out));
+        let tree = length(|out| self.evidence.tree.write(out));
+        let evidence = length(|out| self.evidence.write_with(|out: &mut Length| out.0 += tree, out));
         let hollow = TreeSnapshot { root: self.evidence.tree.root, entries: Vec::new() };
         let (attempt, continuation) = match newest {
             Progress::OwnerPending { attempt, outcome } => (attempt.saturating_add(1), length(|out| outcome.continuation.write(out))),
             _ => {
                 let root = JsString::from_wtf8(removing_root(self));
-                let entries = length(|out| self.evidence.tree.write(out)) - length(|out| hollow.write(out));
+                let entries = tree - length(|out| hollow.write(out));
                 let around = Continuation::new(self.evidence.parent, root, hollow.clone());
                 (1, entries + length(|out| around.write(out)))
             }

@@ -34,7 +34,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Journals that are judged before what they gave is put away.
-const SWEEP: usize = 512;
+const SWEEP: usize = 2048;
 
 /// Judges the receipts directories of all scopes that were walked. Answers what their journals say of owners.
 pub fn check(site: &Site<'_>, directories: &[Listing], sink: &mut dyn Sink) -> Vec<Journalled> {
