@@ -140,9 +140,10 @@ fn codes(input: &Input) -> BTreeSet<&str> {
     input.answers.iter().flat_map(|answer| &answer.findings).map(|finding| finding.code.as_str()).collect()
 }
 
-/// A fault is one edit: the trigger has its code, the near miss has it not, and no code that the trigger has not.
+/// A fault is one edit: the trigger has its code, the near miss has it not, and nothing to object to that the trigger has not.
 fn one_fault(case: &Case, complain: &mut dyn FnMut(String)) {
     use super::case::Kind;
+    use check::quota::codes as quota;
     // What has no answer is told already.
     if case.inputs().any(|(_, input)| input.answers.is_empty()) {
         return;
@@ -164,9 +165,10 @@ fn one_fault(case: &Case, complain: &mut dyn FnMut(String)) {
         if near.contains(code) {
             complain(format!("the near miss gives {code}"));
         }
-        // What is just below a limit is near it.
-        let is_near = |code: &str| code == check::quota::codes::LIMIT_NEAR.name;
-        for new in near.iter().filter(|new| !trigger.contains(*new) && !is_near(new)) {
+        // What is just below a limit is near it, and what is sound may be worth a note that a refusal leaves unsaid.
+        let is_near = |code: &str| [&quota::LIMIT_NEAR, &quota::SCOPE_NEAR_CAPACITY].iter().any(|near| near.name == code);
+        let is_note = |code: &str| check::code(code).is_some_and(|code| code.severity == Severity::Info);
+        for new in near.iter().filter(|new| !trigger.contains(*new) && !is_near(new) && !is_note(new)) {
             complain(format!("the near miss gives {new}, which the trigger does not"));
         }
         if input.file.is_some() && input.file == case.trigger.file || input.tree.is_some() && input.tree == case.trigger.tree {
