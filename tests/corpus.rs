@@ -401,6 +401,19 @@ mod anybodys {
         assert_eq!(told, ["it is not spelled as `corpus bless` spells it", "the trigger has no answer; `corpus bless` proposes one"]);
     }
 
+    /// A case that nobody has blessed is not one that passes.
+    #[test]
+    fn a_case_without_an_answer_fails() {
+        let root = corpus("valid", "");
+        let path = root.path().join("x/case.json");
+        let text = std::fs::read_to_string(&path).unwrap().replace(r#"[{"releases":["0.17"],"findings":[]}]"#, "[]");
+        std::fs::write(&path, text).unwrap();
+        assert_eq!(messages(root.path(), "").0, ["the case says no answer; `corpus bless` proposes one"]);
+        let adapter = format!("'{}' corpus adapter", env!("CARGO_BIN_EXE_gjc-fsck"));
+        let (status, text) = command(root.path(), &["corpus", "run", ".", "--adapter", &adapter]);
+        assert!(status == 4 && text.contains("  trigger: the case says no answer"), "{text}");
+    }
+
     /// Each form for a CI says of a failure which case it is, and of a list and of canaries what is wrong with them.
     #[test]
     fn the_forms_for_a_ci_say_what_is_wrong() {
@@ -720,6 +733,44 @@ mod adapters {
         assert_eq!(messages("false", PATIENCE).unwrap_err(), "the adapter ended (exit status: 1) instead of answering");
         let error = messages("/no/such/program", PATIENCE).unwrap_err();
         assert!(error.starts_with("the adapter ended (exit status: 127) instead of answering"), "{error}");
+    }
+
+    /// Whatever a shell takes is a command.
+    #[test]
+    fn an_adapter_may_be_any_command_of_a_shell() {
+        let adapter = format!("'{}' corpus adapter", env!("CARGO_BIN_EXE_gjc-fsck"));
+        for command in [format!("NAME=value {adapter}"), format!("cd / && {adapter}"), format!("{{ {adapter}; }} | cat")] {
+            assert_eq!(messages(&command, PATIENCE), Ok(Vec::new()), "{command}");
+        }
+    }
+
+    /// What a shell started for an adapter that is given up ends with it: it would go on for as long as it likes.
+    #[test]
+    fn an_adapter_that_is_given_up_ends_with_all_that_it_started() {
+        let root = tempfile::tempdir().unwrap();
+        let pid = root.path().join("pid");
+        let then = format!("sleep 1000 & echo $! > {}; wait", pid.display());
+        let told = messages(&introduced(&then), Duration::from_millis(1_500)).unwrap();
+        assert_eq!(told, ["load: no reply within 1500 ms"]);
+        let pid = std::fs::read_to_string(pid).unwrap();
+        // Ended, and perhaps not yet buried by whoever inherited it.
+        let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).ok();
+        assert!(state.is_none_or(|state| state.contains(") Z ")), "it goes on");
+    }
+
+    #[test]
+    fn a_reply_that_never_ends_is_given_up() {
+        let told = messages(&introduced("exec cat /dev/zero"), PATIENCE).unwrap();
+        assert_eq!(told, ["load: a reply of more than 67108864 bytes"]);
+    }
+
+    /// Nobody reads ahead: a reply that comes unasked stands where the next one is expected.
+    #[test]
+    fn a_reply_too_many_is_noticed_with_the_next_question() {
+        let unasked = r#"while read a; do echo "{\"id\":2,\"answer\":{\"entries\":[]}}"; echo "{\"id\":2,\"answer\":1}"; done"#;
+        let hello = r#"{\"id\":1,\"name\":\"sh\",\"operations\":[\"load\",\"migrate\"]}"#;
+        let told = messages(&format!("sh -c 'read a; echo \"{hello}\"; {unasked}'"), PATIENCE).unwrap();
+        assert_eq!(told, ["load: no entry, but gjc loads 6", "migrate: the reply has not the id 3 of its request"]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::folder::{self, Folder, Only};
 use super::observe::{self, LONE, Memo, Observed, Ready};
 use super::protocol::{Introduction, Operation, PROTOCOL, quoted};
 use super::recipe::{AGENT, Recipe, WORKSPACE};
-use super::run::{Failure, Outcome, answer_for, is_canary, unlike};
+use super::run::{Failure, Outcome, answer_for, is_canary, unanswered, unlike};
 use crate::agent::catalogue;
 use crate::agent::world::World;
 use crate::finding::Release;
@@ -16,8 +16,10 @@ use crate::fsys::plant::{Plant, plant};
 use crate::fsys::{Fs, Kind, Memory, Real};
 use crate::json::{Value, View, stringify};
 use crate::transcript::answer;
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -53,7 +55,10 @@ struct Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may be gone already; then there is nothing to end.
+        // With whatever it started. It may be gone already; then there is nothing to end.
+        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -133,7 +138,9 @@ impl Adapter {
 impl Running {
     fn start(command: &str) -> Result<Running, String> {
         let mut child = Command::new("sh")
-            .args(["-c", &format!("exec {command}")])
+            .args(["-c", command])
+            // A group of its own, so that the shell is ended together with what it runs.
+            .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -221,6 +228,7 @@ impl Judge<'_> {
 
     fn case(&mut self, folder: &Folder) -> Result<(), observe::Failure> {
         let case = folder.case()?;
+        self.outcome.failures.extend(unanswered(&case, folder));
         for (name, input) in case.inputs() {
             let ready = observe::ready(input, folder)?;
             for release in input.answers.iter().flat_map(|answer| answer.releases.clone()) {

@@ -153,6 +153,19 @@ pub fn compare(case: &Case, folder: &Folder, observations: &Observations) -> Res
     Ok(failures)
 }
 
+/// Inputs of which nothing is said: to compare them with nothing would be to pass.
+pub fn unanswered(case: &Case, folder: &Folder) -> Vec<Failure> {
+    let silent = case.inputs().filter(|(_, input)| input.answers.iter().all(|answer| answer.releases.is_empty()));
+    silent
+        .map(|(name, _)| Failure {
+            case: folder.name.clone(),
+            input: name.to_owned(),
+            release: None,
+            message: "the case says no answer; `corpus bless` proposes one".to_owned(),
+        })
+        .collect()
+}
+
 /// The answer of an input for a release.
 pub fn answer_for(input: &Input, release: Release) -> Option<&Answer> {
     input.answers.iter().find(|answer| answer.releases.contains(&release))
@@ -244,7 +257,9 @@ fn otherwise(root: &Path, only: &Only, rejected: Vec<Failure>) -> Result<Vec<Str
 fn one(folder: &Folder, memo: &Memo) -> (bool, u64, Vec<Failure>) {
     let result = folder.case().map_err(observe::Failure::from).and_then(|case| {
         let observations = observations(&case, folder, memo)?;
-        Ok((observations.len() as u64, compare(&case, folder, &observations)?))
+        let mut failures = unanswered(&case, folder);
+        failures.extend(compare(&case, folder, &observations)?);
+        Ok((observations.len() as u64, failures))
     });
     let (compared, failures) = result.unwrap_or_else(|error| {
         let failure = Failure { case: folder.name.clone(), input: String::new(), release: None, message: error.to_string() };

@@ -16,8 +16,11 @@ mod transcript;
 mod typed;
 
 use crate::json::{Kind, Value, View, text};
+use jsonschema::ValidationError;
+use jsonschema::error::ValidationErrorKind;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::Value as Json;
+use std::cmp::Reverse;
 
 /// What the reader of a form says of a record: nothing, or the rule that it breaks.
 pub type Typed = fn(&Value) -> Result<(), &'static str>;
@@ -97,26 +100,74 @@ impl Judge {
     /// What the schema says against the record, in order of place; the first twenty.
     pub fn complaints(&self, record: &Value) -> Vec<Complaint> {
         let record = plain_json(record);
-        let mut complaints: Vec<Complaint> =
-            self.validator.iter_errors(&record).take(10 * MOST).map(|error| self.complaint(&error)).collect();
+        let mut complaints = Vec::new();
+        for error in self.validator.iter_errors(&record).take(10 * MOST) {
+            self.complain(&error, &mut complaints);
+        }
         complaints.sort_unstable();
         complaints.dedup();
         complaints.truncate(MOST);
         complaints
     }
 
-    /// An error in words. A choice of several shapes says what they are in the words of the schema.
-    fn complaint(&self, error: &jsonschema::ValidationError<'_>) -> Complaint {
-        let place = error.schema_path().as_str();
-        let above = place.rsplit_once('/').map_or("", |(above, _)| above);
-        let choice = ["/anyOf", "/oneOf", "/not"].iter().any(|keyword| place.ends_with(keyword));
-        let said = self.schema.pointer(above).and_then(|schema| schema.get("$comment")).and_then(Json::as_str);
-        let message = match said {
-            Some(said) if choice => format!("expected {said}"),
-            _ => error.masked().to_string(),
-        };
-        Complaint { pointer: error.instance_path().as_str().to_owned(), message }
+    /// An error in words. Of a choice of several shapes the schema says what they are, or what is wrong is told of the one that the
+    /// record comes nearest to.
+    fn complain(&self, error: &ValidationError<'_>, complaints: &mut Vec<Complaint>) {
+        // Choices lie inside each other as deep as the schema has them, and no deeper than the record.
+        let mut open: Vec<&ValidationError<'_>> = vec![error];
+        while let Some(error) = open.pop() {
+            let pointer = error.instance_path().as_str().to_owned();
+            let shapes = match error.kind() {
+                ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => context.as_slice(),
+                _ => &[],
+            };
+            let nearest = shapes.iter().max_by_key(|shape| nearness(&pointer, shape)).filter(|shape| is_near(&pointer, shape));
+            match (self.said(error), tags(&pointer, shapes), nearest) {
+                (Some(said), ..) => complaints.push(Complaint { pointer, message: format!("expected {said}") }),
+                (_, Some((pointer, message)), _) => complaints.push(Complaint { pointer, message }),
+                (_, _, Some(shape)) => open.extend(shape.iter().take(MOST)),
+                _ => complaints.push(Complaint { pointer, message: error.masked().to_string() }),
+            }
+        }
     }
+
+    /// What the schema says about a choice in words of its own.
+    fn said(&self, error: &ValidationError<'_>) -> Option<&str> {
+        let place = error.schema_path().as_str();
+        let (above, keyword) = place.rsplit_once('/')?;
+        let schema = ["anyOf", "oneOf", "not"].contains(&keyword).then(|| self.schema.pointer(above))??;
+        schema.get("$comment").and_then(Json::as_str)
+    }
+}
+
+/// How near a record comes to a shape, by what is wrong with it: a tag of another shape is far, and what lies deep is near.
+fn nearness(pointer: &str, shape: &[ValidationError<'_>]) -> (bool, bool, usize, Reverse<usize>) {
+    let tag = |error: &ValidationError<'_>| matches!(error.kind(), ValidationErrorKind::Constant { .. } | ValidationErrorKind::Enum { .. });
+    let depth = |error: &ValidationError<'_>| error.instance_path().as_str().matches('/').count();
+    (is_near(pointer, shape), !shape.iter().any(tag), shape.iter().map(depth).min().unwrap_or_default(), Reverse(shape.len()))
+}
+
+/// Whether a record is at least of the kind of a shape: an object where it asks for one.
+fn is_near(pointer: &str, shape: &[ValidationError<'_>]) -> bool {
+    let here = |error: &ValidationError<'_>| error.instance_path().as_str() == pointer;
+    !shape.iter().any(|error| matches!(error.kind(), ValidationErrorKind::Type { .. }) && here(error))
+}
+
+/// The member that tells shapes apart, and the words that it may be, when every shape of a choice asks for another one there.
+fn tags(pointer: &str, shapes: &[Vec<ValidationError<'static>>]) -> Option<(String, String)> {
+    let mut words = Vec::new();
+    let mut place: Option<&str> = None;
+    for shape in shapes.iter().filter(|shape| is_near(pointer, shape)) {
+        let (at, word) = shape.iter().find_map(|error| match error.kind() {
+            ValidationErrorKind::Constant { expected_value } => Some((error.instance_path().as_str(), expected_value.to_string())),
+            _ => None,
+        })?;
+        if *place.get_or_insert(at) != at {
+            return None;
+        }
+        words.push(word);
+    }
+    Some((place?.to_owned(), format!("expected one of {}", words.join(", "))))
 }
 
 /// Levels of a record that a schema can speak of, with room to spare. What lies deeper stands as an empty value of its kind.
@@ -182,6 +233,27 @@ mod tests {
             assert!(Judge::new(&form).is_ok(), "{}", form.name);
             assert!(form.about.ends_with('.'), "{}", form.name);
         }
+    }
+
+    /// A choice of shapes is no answer: what is wrong is told of the shape that is meant.
+    #[test]
+    fn of_a_choice_the_nearest_shape_says_what_is_wrong() {
+        let judge = Judge::new(&form("corpus-case").unwrap()).unwrap();
+        let said = |step: &str| {
+            let trigger = format!(r#"{{"tree":{{"steps":[{step}]}},"answers":[]}}"#);
+            let case = format!(r#"{{"title":"t","section":"s","tags":[],"kind":"valid","trigger":{trigger}}}"#);
+            let complaints = judge.complaints(&Value::parse(case.as_bytes()).unwrap());
+            complaints.into_iter().map(|c| format!("{} {}", c.pointer, c.message)).collect::<Vec<_>>()
+        };
+        let at = "/trigger/tree/steps/0";
+        assert_eq!(said(r#"{"do":"acl","answer":{"errno":5}}"#), [format!("{at}/answer/errno value is not of type \"string\"")]);
+        assert_eq!(said(r#"{"do":"acl","answer":{"bytes":1}}"#), [] as [&str; 0]);
+        assert_eq!(said(r#"{"do":"remove","path":7}"#), [format!("{at}/path value is not of type \"string\"")]);
+        let fly = said(r#"{"do":"fly"}"#);
+        let known = format!("{at}/do expected one of \"file\", \"sparse\", \"directory\"");
+        assert!(fly.len() == 1 && fly[0].starts_with(&known), "{fly:?}");
+        let part = said(r#"{"do":"file","path":"/x","content":[{"fill":{"text":"x"}}]}"#);
+        assert_eq!(part, [format!("{at}/content/0/fill \"times\" is a required property")]);
     }
 
     #[test]
