@@ -70,6 +70,7 @@ fn inventory(site: &Site<'_>, directories: &[Listing], sink: &mut dyn Sink) {
 pub fn audits(site: &Site<'_>, receipts: &Listing) -> bool {
     Difference::Retirement.in_effect(site.release)
         && Owned::by(site, receipts).is_some()
+        && receipts.is_complete()
         && receipts.starting_with(PREFIX.as_bytes()).len() as u64 <= MAX_ENTRIES
 }
 

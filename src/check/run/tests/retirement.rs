@@ -192,6 +192,13 @@ fn every_receipt_is_asked_for_its_acl_once_whether_it_is_opened_or_not() {
     // 0.15 knows no journal, and the policy is the same.
     let old: Vec<String> = journal.found_by(&Options { release: Release::V0_15, ..options() });
     assert!(old.contains(&"acl_present artifacts_removed.json".to_owned()), "{old:?}");
+    // Nor is any journal read where a name could not be looked at: it may be the receipt that is missing.
+    let (journal, unseen) = (Retirement::new().with(1), Retirement::new().path(PREPARED));
+    acl(&journal, REMOVED);
+    let fails = Inject::new(&journal.tree.fs, |call| (call.op == "lstat" && call.path == Path::new(&unseen)).then_some(Errno::IO));
+    let run = checked(&fails, "/a", &options());
+    assert_eq!(run.findings.iter().filter(|finding| finding.code.name == "acl_present").count(), 1);
+    assert!(!run.findings.iter().any(|finding| finding.code.name == PENDING));
     // Near miss: the file system cannot store one.
     let journal = Retirement::new().with(1);
     journal.tree.fs.set_acl(journal.path(REMOVED), Acl::Access, Err(Errno::OPNOTSUPP));
