@@ -16,6 +16,7 @@ use gjc_fsck::json::JsString;
 use std::fs::{create_dir_all, set_permissions, write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 fn directory(path: &Path) {
     create_dir_all(path).unwrap();
@@ -57,13 +58,13 @@ fn prepared(scope: &str, directory: &Path, number: usize) -> (String, Vec<u8>) {
     let entries = vec![entry("", NodeKind::Directory, root.ino, None), entry("0.bash.log", NodeKind::File, root.ino + 1, Some([7; 32]))];
     let receipt = Receipt {
         scope: scope.to_owned(),
-        target: Target {
+        target: Arc::new(Target {
             transcript_path: transcript_path.clone(),
             session_id: session.clone(),
             cwd: "/work".into(),
             identity: Prepared { dev: 2049_u64.into(), ino: 7_u64.into(), size: 512, mtime_ns: 1_u64.into(), sha256: [1; 32] },
             locator: locator.clone(),
-        },
+        }),
         evidence: Evidence { session_id: session, locator, parent: Inode { dev: 2049, ino: 9 }, tree: TreeSnapshot { root, entries } },
         progress: Progress::Prepared,
     };

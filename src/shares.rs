@@ -1,6 +1,7 @@
 //! Work on the objects of one large directory, shared among as many threads as the run has. The threads are its own: scopes
 //! are walked by a pool whose waiting workers take other scopes on top of their stack, and this must not nest in that.
 
+use std::cmp::Ordering;
 use std::sync::{Mutex, PoisonError, mpsc};
 
 /// Items that are worth a thread of their own.
@@ -73,6 +74,20 @@ pub fn while_read<T: Send, R: Send>(read: impl FnOnce(&mut dyn FnMut(Vec<T>)), w
     all.into_iter().map(|(_, done)| done).collect()
 }
 
+/// Sorts items, stably. Every thread sorts a run of neighbours; what is then left to do is to merge the runs.
+pub fn sort<T: Send>(items: &mut [T], order: impl Fn(&T, &T) -> Ordering + Sync) {
+    let threads = rayon::current_num_threads().min(items.len() / SHARE).max(1);
+    let order = &order;
+    std::thread::scope(|scope| {
+        let mut runs = items.chunks_mut(items.len().div_ceil(threads).max(1));
+        let first = runs.next();
+        // A run whose thread cannot be had is sorted below.
+        runs.for_each(|run| _ = std::thread::Builder::new().spawn_scoped(scope, move || run.sort_by(order)));
+        first.into_iter().for_each(|run| run.sort_by(order));
+    });
+    items.sort_by(order);
+}
+
 #[cfg(test)]
 mod tests {
     #[test]
@@ -81,6 +96,16 @@ mod tests {
             let items: Vec<usize> = (0..count).collect();
             let runs = super::of(&items, <[usize]>::to_vec);
             assert_eq!(runs.concat(), items);
+        }
+    }
+
+    #[test]
+    fn items_are_sorted_and_equal_ones_keep_their_order() {
+        for (threads, count) in [(1, 0), (2, 1), (2, 2 * super::SHARE), (3, 3 * super::SHARE + 1), (2, 9 * super::SHARE)] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let mut items: Vec<(usize, usize)> = (0..count).map(|at| (at * 7919 % 97, at)).collect();
+            pool.install(|| super::sort(&mut items, |a, b| a.0.cmp(&b.0)));
+            assert!(items.is_sorted() && items.len() == count, "{threads} threads, {count} items");
         }
     }
 

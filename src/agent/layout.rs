@@ -1,6 +1,8 @@
 //! The names of an agent directory (spec 02 §1.2, §1.3; spec 04 §1.2). Pure: names in, meanings out.
 
 use super::identity::is_digest;
+use memchr::memmem::FinderRev;
+use std::sync::LazyLock;
 
 /// Below the agent directory: managed scopes and legacy directories.
 pub const SESSIONS: &str = "sessions";
@@ -88,12 +90,15 @@ pub fn stamp(timestamp: &[u8]) -> Vec<u8> {
     timestamp.iter().map(|b| if matches!(b, b':' | b'.') { b'-' } else { *b }).collect()
 }
 
+/// What is in the names of derived files, asked of every name there is.
+pub static SPILL: LazyLock<FinderRev<'_>> = LazyLock::new(|| FinderRev::new(".jsonl.spill."));
+
 /// True for a disposable derived file `<transcript>.jsonl.spill.<rest>` (spec 02 §1.3).
 pub fn is_spill_name(name: &[u8]) -> bool {
     const EXACT: [&[u8]; 4] = [b"idx", b"tail", b"commit", b"buckets"];
     const PREFIX: [&[u8]; 7] = [b"build-", b"dict-", b"capture-", b"fork-", b"overlay-", b"parent-", b"metadata-"];
-    let Some(at) = memchr::memmem::rfind(name, b".jsonl.spill.") else { return false };
-    let rest = name.get(at + b".jsonl.spill.".len()..).unwrap_or_default();
+    let Some(at) = SPILL.rfind(name) else { return false };
+    let rest = name.get(at + SPILL.needle().len()..).unwrap_or_default();
     at > 0
         && (EXACT.contains(&rest)
             || PREFIX.iter().any(|p| rest.len() > p.len() && rest.starts_with(p))

@@ -2,7 +2,7 @@
 //! a deletion or a retirement carries (spec 03 §5.2, §5.3, §5.4). Pure. Tombstones and retirement receipts hold the same
 //! evidence, so its grammar lives here, in the first room that needs it.
 
-use crate::agent::record::{NodeKind, Tree, is_closed};
+use crate::agent::record::{NodeKind, Tree, closed};
 use crate::json::stringify::{Members, Out, array, object};
 use crate::json::view::View;
 use crate::json::{JsStr, JsString, Kind, spelling};
@@ -44,8 +44,8 @@ pub enum Decimal {
 impl Decimal {
     /// `^(0|[1-9][0-9]*)$`
     pub fn unsigned(text: &[u8]) -> Option<Decimal> {
-        let text = std::str::from_utf8(text).ok().filter(|text| spelling::is_decimal(text.as_bytes()))?;
-        Some(text.parse().map_or_else(|_| Decimal::Text(text.into()), Decimal::Small))
+        let large = || std::str::from_utf8(text).ok().filter(|text| spelling::is_decimal(text.as_bytes()));
+        spelling::canonical_decimal(text).map(Decimal::Small).or_else(|| Some(Decimal::Text(large()?.into())))
     }
     /// `^(0|-?[1-9][0-9]*)$`
     pub fn signed(text: &[u8]) -> Option<Decimal> {
@@ -99,11 +99,15 @@ pub struct Inode {
 impl Inode {
     /// Closed, `dev` and `ino` native ids.
     pub fn read<'a>(value: impl View<'a>) -> Option<Inode> {
-        if is_closed(value, &["dev", "ino"], &[]) { Inode::numbers(value, "dev", "ino") } else { None }
+        let ([dev, ino], []) = closed(value, ["dev", "ino"], [])?;
+        Inode::of(dev, ino)
     }
-    /// The two numbers, whatever else the object has.
+    /// The two members `dev` and `ino`, whatever else the object has.
     pub fn numbers<'a>(value: impl View<'a>, dev: &str, ino: &str) -> Option<Inode> {
-        Some(Inode { dev: native(value, dev)?, ino: native(value, ino)? })
+        Inode::of(value.get(dev)?, value.get(ino)?)
+    }
+    fn of<'a, V: View<'a>>(dev: V, ino: V) -> Option<Inode> {
+        Some(Inode { dev: native(dev)?, ino: native(ino)? })
     }
     /// The record form.
     pub fn write<O: Out>(self, out: &mut O) {
@@ -114,9 +118,9 @@ impl Inode {
     }
 }
 
-/// A member that is a native id (`N` of spec 03 §5): canonical decimal up to 2^64−1.
-fn native<'a>(object: impl View<'a>, key: &str) -> Option<u64> {
-    object.str_member(key).and_then(|text| spelling::canonical_decimal(std::str::from_utf8(&text).ok()?))
+/// A string that is a native id (`N` of spec 03 §5): canonical decimal up to 2^64−1.
+fn native<'a>(value: impl View<'a>) -> Option<u64> {
+    value.as_str().and_then(spelling::canonical_decimal)
 }
 
 /// One entry of a tree snapshot.
@@ -147,32 +151,35 @@ impl Entry {
     pub fn is_scrubbed(&self) -> bool {
         self.kind == NodeKind::File && self.size == 0 && self.sha256 == Some(EMPTY_SHA256)
     }
-    fn read<'a>(value: impl View<'a>) -> Option<Entry> {
+    fn read<'a, V: View<'a>>(value: V) -> Option<Entry> {
         const REQUIRED: [&str; 8] = ["relativePath", "kind", "dev", "ino", "nlink", "size", "mtimeNs", "ctimeNs"];
-        if !is_closed(value, &REQUIRED, &["sha256"]) {
-            return None;
-        }
-        let time = |key| value.str_member(key).and_then(|text| Decimal::unsigned(&text));
-        let entry = Entry { mtime_ns: time("mtimeNs")?, ctime_ns: time("ctimeNs")?, ..Entry::claimed(value)? };
-        let hash = value.get("sha256").is_none() || entry.sha256.is_some();
+        let ([path, kind, dev, ino, nlink, size, modified, changed], [sha256]) = closed(value, REQUIRED, ["sha256"])?;
+        let time = |time: V| time.as_str().and_then(|text| Decimal::unsigned(&text));
+        let claimed = Entry::of([path, kind, dev, ino, nlink, size], sha256)?;
+        let entry = Entry { mtime_ns: time(modified)?, ctime_ns: time(changed)?, ..claimed };
+        let hash = sha256.is_none() || entry.sha256.is_some();
         (is_path(entry.relative_path.as_bytes()) && hash).then_some(entry)
     }
     /// What a record says of an entry, its times left out, before the grammar of a whole entry is asked for. None when a kind or
     /// number, or a file's hash, is none.
     pub(crate) fn claimed<'a>(value: impl View<'a>) -> Option<Entry> {
-        let kind = match value.str_member("kind")?.as_ref() {
+        let get = |key| value.get(key);
+        Entry::of([get("relativePath")?, get("kind")?, get("dev")?, get("ino")?, get("nlink")?, get("size")?], get("sha256"))
+    }
+    fn of<'a, V: View<'a>>([path, kind, dev, ino, nlink, size]: [V; 6], sha256: Option<V>) -> Option<Entry> {
+        let kind = match kind.as_str()?.as_ref() {
             b"directory" => NodeKind::Directory,
             b"file" => NodeKind::File,
             _ => return None,
         };
-        let sha256 = value.get("sha256").map(|hash| hash.as_str().and_then(|hash| spelling::hex64(&hash)));
+        let sha256 = sha256.map(|hash| hash.as_str().and_then(|hash| spelling::hex64(&hash)));
         Some(Entry {
-            relative_path: value.str_member("relativePath").map(|path| JsString::from_wtf8(path.into_owned()))?,
+            relative_path: path.as_str().map(|path| JsString::from_wtf8(path.into_owned()))?,
             kind,
-            dev: native(value, "dev")?,
-            ino: native(value, "ino")?,
-            nlink: native(value, "nlink")?,
-            size: native(value, "size")?,
+            dev: native(dev)?,
+            ino: native(ino)?,
+            nlink: native(nlink)?,
+            size: native(size)?,
             mtime_ns: Decimal::Small(0),
             ctime_ns: Decimal::Small(0),
             sha256: match sha256 {
@@ -226,11 +233,11 @@ pub struct TreeSnapshot {
 impl TreeSnapshot {
     /// Reads a tree snapshot; none for any defect. Work and memory grow with the text, not with what it claims.
     pub fn read<'a>(value: impl View<'a>) -> Option<TreeSnapshot> {
-        if !is_closed(value, &["rootDev", "rootIno", "entries"], &[]) {
+        let ([dev, ino, entries], []) = closed(value, ["rootDev", "rootIno", "entries"], [])?;
+        let root = Inode::of(dev, ino)?;
+        if entries.kind() != Kind::Array {
             return None;
         }
-        let root = Inode::numbers(value, "rootDev", "rootIno")?;
-        let entries = value.get("entries").filter(|entries| entries.kind() == Kind::Array)?;
         let count = entries.items().take(MAX_ENTRIES + 1).count();
         if !(1..=MAX_ENTRIES).contains(&count) {
             return None;

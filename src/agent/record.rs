@@ -326,18 +326,46 @@ pub fn to_bigint(value: &Value) -> BigInt {
     }
 }
 
+/// Shows the members of an object and where each stands in `required`, or behind those in `optional`. False for a value that is no
+/// object, and at the first member that stands in neither.
+fn are_known<'a, V: View<'a>>(object: V, required: &[&str], optional: &[&str], mut found: impl FnMut(usize, V)) -> bool {
+    // Who writes records keeps to their order: mostly the next member is the one behind the last.
+    let mut next = 0;
+    object.is_record()
+        && object.members().all(|(key, member)| {
+            let is = |known: &&str| known.as_bytes() == &*key;
+            let among = |keys: &[&str]| keys.iter().position(is);
+            let at = required.get(next).filter(|known| is(known)).map(|_| next);
+            let at = at.or_else(|| among(required)).or_else(|| Some(required.len() + among(optional)?));
+            at.inspect(|at| {
+                next = at + 1;
+                found(*at, member);
+            })
+            .is_some()
+        })
+}
+
 /// True for an object with all `required` members, perhaps some `optional` ones, and no others. Ends at the first member
 /// that it does not know.
 pub fn is_closed<'a>(object: impl View<'a>, required: &[&str], optional: &[&str]) -> bool {
     let mut found = 0;
-    let known = |key: &[u8], keys: &[&str]| keys.iter().any(|known| known.as_bytes() == key);
-    object.is_record()
-        && object.members().all(|(key, _)| {
-            let is_required = known(&key, required);
-            found += usize::from(is_required);
-            is_required || known(&key, optional)
-        })
-        && found == required.len()
+    are_known(object, required, optional, |at, _| found += usize::from(at < required.len())) && found == required.len()
+}
+
+/// The members of an object that is closed in the same sense: in the order in which they are asked for, whatever theirs is.
+pub fn closed<'a, V: View<'a>, const R: usize, const O: usize>(
+    object: V,
+    required: [&str; R],
+    optional: [&str; O],
+) -> Option<([V; R], [Option<V>; O])> {
+    let (mut all, mut some) = ([None; R], [None; O]);
+    let known = are_known(object, &required, &optional, |at, member| {
+        if let Some(place) = all.iter_mut().chain(&mut some).nth(at) {
+            *place = Some(member);
+        }
+    });
+    let found = known && all.iter().all(Option::is_some);
+    found.then(|| (all.map(|member| member.unwrap_or(object)), some))
 }
 
 /// True when the member is a string that spells exactly this number as JavaScript would.
@@ -373,6 +401,26 @@ mod tests {
         }
     }
 
+    /// The numbers of `a`, `b` and, perhaps, `c`.
+    fn members(text: &str) -> Option<([f64; 2], Option<f64>)> {
+        let object = Value::parse(text.as_bytes()).unwrap();
+        let found = closed(&object, ["a", "b"], ["c"]);
+        assert_eq!(is_closed(&object, &["a", "b"], &["c"]), found.is_some(), "{text}");
+        found.map(|(all, [c])| (all.map(|member| member.as_f64().unwrap()), c.and_then(View::as_f64)))
+    }
+    #[test]
+    fn members_of_a_closed_object_come_as_they_are_asked_for() {
+        assert_eq!(members(r#"{"a":1,"b":2}"#), Some(([1.0, 2.0], None)));
+        assert_eq!(members(r#"{"c":3,"b":2,"a":1}"#), Some(([1.0, 2.0], Some(3.0))));
+        assert_eq!(members(r#"{"a":9,"b":2,"a":1}"#), Some(([1.0, 2.0], None)), "the last of duplicates counts");
+    }
+    #[test]
+    fn an_object_with_a_member_too_few_or_too_many_is_not_closed() {
+        for text in [r#"{"a":1}"#, r#"{"a":1,"c":3}"#, r#"{"a":1,"b":2,"d":4}"#, r#"{"a":1,"b":2,"":4}"#, "{}", "[1,2]", "null", r#""ab""#]
+        {
+            assert_eq!(members(text), None, "{text}");
+        }
+    }
     #[test]
     fn operation_name_of_the_worked_example() {
         assert_eq!(example().operation(), "e72be1d8d97a4b603ecca64947562fc2fa0f119f859bcb03c496014e83245a44");

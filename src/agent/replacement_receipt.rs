@@ -134,7 +134,8 @@ pub fn parse_v1(bytes: &[u8], directory: &[u8], name: super::residue::Inode) -> 
     }
     let path = |key: &str| value.str_member(key).map(|text| JsString::from_wtf8(text.into_owned())).ok_or(Invalid::Paths);
     let (predecessor, successor) = (path("predecessor")?, path("successor")?);
-    let identity = value.member("identity").and_then(|identity| whole_identity(identity, &canonical_decimal)).ok_or(Invalid::Identity)?;
+    let identity =
+        value.member("identity").and_then(|identity| whole_identity(identity, &|text| canonical_decimal(text))).ok_or(Invalid::Identity)?;
     if (identity.dev, identity.ino) != (name.dev, name.ino) {
         return Err(Invalid::Identity);
     }

@@ -245,11 +245,12 @@ pub enum Residue<'a> {
 
 /// The reserved name that `name` is, or none. Rules in the order of the tables; the general prefixes come last.
 pub fn parse(name: &[u8]) -> Option<Residue<'_>> {
-    let text = std::str::from_utf8(name).ok();
-    gjc_name(name).or_else(|| dotted_name(name)).or_else(|| plain_name(name)).or_else(|| {
+    // Nearly all names of a directory begin without a dot.
+    let hidden = || name.starts_with(b".").then(|| gjc_name(name).or_else(|| dotted_name(name))).flatten();
+    hidden().or_else(|| plain_name(name)).or_else(|| {
         if name.starts_with(b".gjc-delete-") || name.ends_with(b".removing") {
             Some(Residue::OtherDeletion)
-        } else if name.starts_with(b".gjc-") && !is_directory_name_of_gjc(text) {
+        } else if name.starts_with(b".gjc-") && !is_directory_name_of_gjc(name) {
             Some(Residue::OtherGjc)
         } else {
             None
@@ -258,8 +259,8 @@ pub fn parse(name: &[u8]) -> Option<Residue<'_>> {
 }
 
 /// Names beginning `.gjc-` that are regular parts of a scope, not residue.
-fn is_directory_name_of_gjc(name: Option<&str>) -> bool {
-    matches!(name, Some(".gjc-managed-session-scope.v2.json" | ".gjc-managed-session-internal" | ".gjc-recovery"))
+fn is_directory_name_of_gjc(name: &[u8]) -> bool {
+    matches!(name, b".gjc-managed-session-scope.v2.json" | b".gjc-managed-session-internal" | b".gjc-recovery")
 }
 
 /// True for the five prefixes that the remnant reaper accepts (spec 02 §8.5) when the object is an old empty file.
@@ -478,7 +479,7 @@ fn plain_name(name: &[u8]) -> Option<Residue<'_>> {
         let primary = split_last_dot(rest).map(|(left, _)| left).filter(|left| !left.starts_with(b".") && left.ends_with(b".jsonl"));
         return Some(Residue::Backup { primary });
     }
-    let at = memchr::memmem::rfind(name, b".jsonl.spill.")?;
+    let at = super::layout::SPILL.rfind(name)?;
     let transcript = name.get(..at + b".jsonl".len())?;
     super::layout::is_spill_name(name).then_some(Residue::Spill { transcript })
 }

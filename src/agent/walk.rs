@@ -111,7 +111,7 @@ pub fn list(fs: &dyn Fs, path: &Path, limits: &Limits) -> Result<Listing, Error>
 /// Names of a directory that are looked at one by one, as they come.
 const FEW: usize = 1024;
 /// Names that are looked at together.
-const BATCH: usize = 4096;
+const BATCH: usize = 2048;
 
 fn list_once(fs: &dyn Fs, path: &Path, limits: &Limits) -> Result<Listing, Error> {
     let directory = fs.open_dir(path)?;
@@ -174,7 +174,7 @@ fn list_once(fs: &dyn Fs, path: &Path, limits: &Limits) -> Result<Listing, Error
         if changed {
             listing.troubles.push(Trouble::Changed(path.to_owned()));
         }
-        listing.objects.sort_by(|a, b| a.bytes().cmp(b.bytes()));
+        shares::sort(&mut listing.objects, |a, b| a.bytes().cmp(b.bytes()));
         Ok(listing)
     };
     let outcome = read();

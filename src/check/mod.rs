@@ -39,7 +39,21 @@ mod words;
 
 pub use run::run;
 
-use crate::finding::Code;
+use crate::agent::walk::{Listing, Object};
+use crate::finding::{Code, Collected, Sink};
+use crate::shares;
+
+/// Judges every object of a directory. A large one is shared among all threads; what is found comes in order of the names.
+fn each(listing: &Listing, sink: &mut dyn Sink, judge: impl Fn(&Object, &mut dyn Sink) + Sync) {
+    let found = shares::of(&listing.objects, |objects| {
+        let mut found = Collected::default();
+        objects.iter().for_each(|object| judge(object, &mut found));
+        found
+    });
+    for finding in found.into_iter().flat_map(|found| found.findings) {
+        sink.push(finding);
+    }
+}
 
 /// The table of codes, assembled from the rooms that declare them, in the order of spec 05.
 pub fn codes() -> impl Iterator<Item = &'static Code> {

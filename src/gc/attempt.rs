@@ -448,7 +448,7 @@ mod tests {
             identity: Identity { dev: 1_u64.into(), ino: 2_u64.into(), size: 0, mtime_ns: 0_u64.into(), sha256: EMPTY_SHA256 },
             locator: evidence().locator,
         };
-        let receipt = |progress| Receipt { scope: "d".into(), target: target.clone(), evidence: evidence(), progress };
+        let receipt = |progress| Receipt { scope: "d".into(), target: target.clone().into(), evidence: evidence(), progress };
         let check = |progress, root, removing| live_check(&receipt(progress), &paths(), &Live { parent: parent(), root, removing });
         let mut other = scrubbed();
         other.root.ino = 5;

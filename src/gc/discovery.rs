@@ -7,7 +7,7 @@
 
 use super::ground::{Beside, Ground};
 use super::names::PREFIX;
-use super::stored::{self, Files, Inventory, Source};
+use super::stored::{self, Desk, Files, Inventory, Source};
 use super::{Refusal, Scope, SessionsRoot, State, Target};
 use crate::agent::budget::Exhausted;
 use crate::agent::layout::{INTERNAL, RECEIPTS, SessionsName, sessions_name};
@@ -17,17 +17,17 @@ use crate::agent::walk::{self, Limits, Listing, Object};
 use crate::agent::world::World;
 use crate::agent::{binding, binding::Binding};
 use crate::fsys::{self, Kind, Meta};
-use crate::json::Tape;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The target of one journal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Found {
     /// What its `prepared` receipt is about.
-    pub target: Target,
+    pub target: Arc<Target>,
     /// How far it is.
     pub state: State,
 }
@@ -199,11 +199,11 @@ fn journals(world: &World<'_>, path: &Path, digest: &str, receipts: &Listing, ta
     let (opened, beside) = (Source::open(world.fs, receipts), Beside::open(world.fs, receipts, inventory.journals.len()));
     let ground =
         Ground { fs: world.fs, receipts, opened: opened.as_deref(), beside: beside.as_ref(), scope, here: &here, is_copy: world.is_copy };
-    let one = |tape: &mut Tape, files: &Files<'_>| {
+    let one = |desk: &mut Desk, files: &Files<'_>| {
         if !files.names.has(State::Prepared) {
             return Err(Refusal::StateMissing.into());
         }
-        let held = ground.hold(files, tape);
+        let held = ground.hold(files, desk);
         let journal = held.replayed.journal.map_err(|refused| match refused.fault {
             stored::Fault::Rule(refusal) => Fault::Rule(refusal),
             stored::Fault::Full(full) => Fault::Full(full),
@@ -217,7 +217,7 @@ fn journals(world: &World<'_>, path: &Path, digest: &str, receipts: &Listing, ta
     };
     // The first defect in order of keys is told, whoever met which first.
     for sweep in inventory.journals.chunks(SWEEP) {
-        let judged: Vec<Result<Found, Fault>> = sweep.par_iter().map_init(Tape::default, one).collect();
+        let judged: Vec<Result<Found, Fault>> = sweep.par_iter().map_init(Desk::default, one).collect();
         for judged in judged {
             take(judged?);
         }

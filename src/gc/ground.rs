@@ -1,13 +1,13 @@
 //! One scope's journals with everything they are held against: the transcript of each, and what stands of its owner.
 
 use super::journal::Current;
-use super::stored::{Fault, Files, Refused, Replayed, Source, replay};
+use super::stored::{Desk, Fault, Files, Refused, Replayed, Source, replay};
 use super::{Journal, Key, Progress, Refusal, Scope, Target, attempt, present};
 use crate::agent::identity;
 use crate::agent::tombstone::Pending;
 use crate::agent::walk::{Listing, Object};
 use crate::fsys::{Directory, Errno, Fs, Watched};
-use crate::json::{JsString, Tape, Value, View};
+use crate::json::{JsString, Value, View};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -81,9 +81,9 @@ impl Ground<'_> {
     ///
     /// # Errors
     /// Its receipts cannot be read, so that nobody knows.
-    pub fn journal_of(&self, transcript: &JsString, tape: &mut Tape) -> Result<Option<Journal>, Fault> {
+    pub fn journal_of(&self, transcript: &JsString, desk: &mut Desk) -> Result<Option<Journal>, Fault> {
         let Some(files) = Files::of(self.receipts, Key::of(transcript.as_js())) else { return Ok(None) };
-        let held = self.hold(&files, tape);
+        let held = self.hold(&files, desk);
         match held.replayed.journal {
             Ok(journal) => Ok(Some(journal).filter(|_| held.proof.is_ok())),
             Err(Refused { fault: fault @ (Fault::Unread(_) | Fault::Unbound), .. }) => Err(fault),
@@ -97,25 +97,25 @@ impl Ground<'_> {
     ///
     /// # Errors
     /// The journal cannot be read.
-    pub fn completes(&self, transcript: &JsString, latest: Option<&Pending>, record: &Value, tape: &mut Tape) -> Result<bool, Fault> {
+    pub fn completes(&self, transcript: &JsString, latest: Option<&Pending>, record: &Value, desk: &mut Desk) -> Result<bool, Fault> {
         let deleted = latest.and_then(|latest| latest.record.member("taskArtifactOwnerTranscriptDeleted")).and_then(View::as_bool);
         if deleted != Some(true) {
             return Ok(false);
         }
-        let journal = self.journal_of(transcript, tape)?;
+        let journal = self.journal_of(transcript, desk)?;
         Ok(journal.is_some_and(|journal| journal.completes(record, self.scope.root)))
     }
 
     /// Reads one journal and holds it against the disk.
-    pub fn hold(&self, files: &Files<'_>, tape: &mut Tape) -> Held {
-        self.hold_watched(files, tape, |_, _| {})
+    pub fn hold(&self, files: &Files<'_>, desk: &mut Desk) -> Held {
+        self.hold_watched(files, desk, |_, _| {})
     }
 
     /// The same; `opened` sees each receipt when it was opened.
-    pub fn hold_watched<'f>(&self, files: &Files<'f>, tape: &mut Tape, opened: impl FnMut(&'f Object, &Watched<'_>)) -> Held {
+    pub fn hold_watched<'f>(&self, files: &Files<'f>, desk: &mut Desk, opened: impl FnMut(&'f Object, &Watched<'_>)) -> Held {
         let mut absent = None;
         let source = Source { fs: self.fs, listing: self.receipts, opened: self.opened };
-        let replayed = replay(source, self.scope, files, tape, opened, |target| {
+        let replayed = replay(source, self.scope, files, desk, opened, |target| {
             let current = self.current(target)?;
             absent = Some(current == Current::Absent);
             match current {

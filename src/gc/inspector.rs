@@ -20,6 +20,7 @@ use super::budget::MAX_INSPECTED;
 use super::discovery::{self, Found};
 use super::ground::Ground;
 use super::names::Name as ReceiptName;
+use super::stored::Desk;
 use super::{Key, Refusal, Scope, SessionsRoot};
 use crate::agent::candidates::{Candidate, Provenance, RECORD_CEILING, matches, parse};
 use crate::agent::layout::{BINDING, INTERNAL, LOCKS, PROTOCOL, RECEIPTS, SessionsName, TOMBSTONES, sessions_name};
@@ -32,7 +33,7 @@ use crate::agent::walk::{self, Limits, Listing, Object, Trouble, show};
 use crate::agent::world::World;
 use crate::agent::{artifacts, predict};
 use crate::fsys::{Bound, Captured, Errno, Kind, Meta, capture};
-use crate::json::{self, JsString, Tape, Value, View};
+use crate::json::{self, JsString, Value, View};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -521,7 +522,7 @@ impl Inspected<'_, '_> {
         let scope = Scope { digest: self.digest(), directory: self.directory.as_os_str().as_bytes(), root: &root };
         let here = |path: &Path| path.to_owned();
         let ground = Ground { fs, receipts: &receipts, opened: None, beside: None, scope, here: &here, is_copy: self.world.is_copy };
-        ground.completes(&target.path, latest, record, &mut Tape::default()).unwrap_or(false)
+        ground.completes(&target.path, latest, record, &mut Desk::default()).unwrap_or(false)
     }
 
     fn digest(&self) -> &str {

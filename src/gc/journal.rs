@@ -3,6 +3,7 @@
 use super::receipt::{EVIDENCE, OUTCOME, RETIRED, parse};
 use super::{Evidence, Key, Names, Outcome, Progress, Receipt, Refusal, Retained, Scope, SessionsRoot, State, Target};
 use crate::json::{JsString, Tape, View};
+use std::sync::Arc;
 
 /// A journal that was replayed.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -139,7 +140,7 @@ impl<'s> Replay<'s> {
     }
 
     /// The target that the prepared receipt names, to be bound to the transcript as it is now.
-    pub const fn target(&self) -> &Target {
+    pub const fn target(&self) -> &Arc<Target> {
         &self.prepared.target
     }
 
@@ -213,7 +214,7 @@ pub fn replay<E: From<Refusal>, B: AsRef<[u8]>>(
     names: &Names,
     tape: &mut Tape,
     mut read: impl FnMut(State) -> Result<B, E>,
-    bind: impl FnOnce(&Target) -> Result<(), E>,
+    bind: impl FnOnce(&Arc<Target>) -> Result<(), E>,
 ) -> Result<Option<Journal>, E> {
     if let Subject::Transcript(transcript) = subject
         && !scope.accepts(transcript.as_js())
@@ -453,7 +454,7 @@ mod tests {
         let root = SessionsRoot::new(b"/r").unwrap();
         let scope = Scope { digest: "d", directory: b"/r/v2-d", root: &root };
         let replay = Replay::begin(scope, Subject::Transcript(&PATH.into()), prepared().as_bytes(), &mut Tape::default()).unwrap();
-        let target = replay.target().clone();
+        let target = Target::clone(replay.target());
         assert_eq!(Current::Absent.bind(&target), Ok(()));
         assert_eq!(Current::Present(Box::new(target.clone())).bind(&target), Ok(()));
         let other = Target { cwd: "/x".into(), ..target.clone() };

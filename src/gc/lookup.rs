@@ -15,11 +15,11 @@
 use super::budget::scope_entries;
 use super::ground::{Ground, Held};
 use super::names::PREFIX;
-use super::stored::{Fault, Files};
+use super::stored::{Desk, Fault, Files};
 use super::{Budget, Key, Refusal, Scope};
 use crate::agent::walk::{Listing, Object};
 use crate::fsys::{self, Directory, Entries, Errno, Fs, Meta};
-use crate::json::{JsString, Tape};
+use crate::json::JsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -78,7 +78,7 @@ fn looked(place: &Place<'_>, opened: &dyn Directory, key: Key) -> Result<Looked,
     let receipts = Listing { path: place.directory.to_owned(), meta: before, objects, troubles: Vec::new() };
     let Place { fs, scope, here, is_copy, .. } = *place;
     let ground = Ground { fs, receipts: &receipts, opened: Some(opened), beside: None, scope, here, is_copy };
-    let held = Files::of(&receipts, key).map(|files| ground.hold(&files, &mut Tape::default()));
+    let held = Files::of(&receipts, key).map(|files| ground.hold(&files, &mut Desk::default()));
     let same = evidence(place, opened)?.is_some_and(|now| now.same_state(&before));
     let counted = if same { entries } else { count(opened)? };
     let (again, objects) = collect(opened, key)?;

@@ -9,11 +9,9 @@ use crate::json::JsStr;
 
 /// True for what `path.resolve` gives back unchanged: absolute, no empty, `.` or `..` component, no slash at the end.
 pub fn is_normal(path: &[u8]) -> bool {
-    match path.strip_prefix(b"/") {
-        Some(b"") => true,
-        Some(rest) => rest.split(|byte| *byte == b'/').all(|component| !matches!(component, b"" | b"." | b"..")),
-        None => false,
-    }
+    let is_name = |rest: &[u8]| !matches!(rest, [] | [b'/', ..] | [b'.'] | [b'.', b'/', ..] | [b'.', b'.'] | [b'.', b'.', b'/', ..]);
+    let names = || memchr::memchr_iter(b'/', path).all(|slash| path.get(slash + 1..).is_some_and(is_name));
+    path == b"/" || path.starts_with(b"/") && names()
 }
 
 /// `path.resolve` of an absolute path: `.` and `..` folded by text, doubled and final slashes gone.
@@ -134,7 +132,10 @@ mod tests {
 
     #[test]
     fn a_normal_path_is_what_resolving_leaves_alone() {
-        for path in ["/", "/a", "/a/..b", "/a/b.c", "/a//b", "/a/", "/a/./b", "/a/../b", "/..", "/a/."] {
+        for path in [
+            "/", "/a", "/a/..b", "/a/b.c", "/a//b", "/a/", "/a/./b", "/a/../b", "/..", "/a/.", "/a/.b", "/.", "//", "/a/...", "/...",
+            "/a/..", "/a/.../b",
+        ] {
             assert_eq!(is_normal(path.as_bytes()), text(path) == path, "{path}");
         }
         assert!(!is_normal(b"a") && !is_normal(b""));

@@ -6,6 +6,7 @@ use super::receipt::{ARTIFACTS_REMOVED, ATTEMPT, COMMON, CONTINUATION, EVIDENCE,
 use super::{Continuation, Evidence, Journal, Key, Progress, Receipt, Refusal, Scope, State, Target, names, receipt};
 use crate::json::view::View;
 use crate::json::{JsStr, Object, Value};
+use std::sync::Arc;
 
 /// What only the world can answer.
 #[derive(Clone, Debug)]
@@ -54,7 +55,7 @@ pub fn publish<'a>(candidate: impl View<'a>, scope: &Scope<'_>, journal: Option<
         let prepared = &journal.prepared;
         // Part of the replay, which comes before every rule about the candidate.
         facts.transcript.bind(&prepared.target)?;
-        let same_target = Target::read(candidate, scope.root.path()).is_ok_and(|target| target == prepared.target);
+        let same_target = Target::read(candidate, scope.root.path()).is_ok_and(|target| target == *prepared.target);
         let same_evidence =
             candidate.member(EVIDENCE).is_some_and(|evidence| Evidence::read(evidence).is_ok_and(|found| found == prepared.evidence));
         if !same_target || !same_evidence {
@@ -77,7 +78,7 @@ pub fn publish<'a>(candidate: impl View<'a>, scope: &Scope<'_>, journal: Option<
     } else if length > MAX_RECEIPT_BYTES {
         return Err(Refusal::ReceiptCapacityExceeded);
     }
-    let target = Target::read(candidate, scope.root.path())?;
+    let target = Arc::new(Target::read(candidate, scope.root.path())?);
     let receipt = Receipt::decode(&record, scope.digest, scope.root, &target)?;
     if !appends {
         return Ok(Decision::Keep(at.unwrap_or(state)));
@@ -260,7 +261,7 @@ mod tests {
         let next = candidate("artifacts_removed", "");
         let journal = journal(Progress::Prepared);
         assert!(decide(&next, Some(&journal), |facts| facts.transcript = &Current::Absent).is_ok());
-        let other = Current::Present(Box::new(Target { cwd: "/x".into(), ..journal.prepared.target.clone() }));
+        let other = Current::Present(Box::new(Target { cwd: "/x".into(), ..Target::clone(&journal.prepared.target) }));
         let root = SessionsRoot::new(b"/r").unwrap();
         let scope = Scope { digest: "d", directory: b"/r/v2-d", root: &root };
         let facts = Facts {

@@ -4,11 +4,12 @@
 use super::budget::MAX_RECEIPT_BYTES;
 use super::{Continuation, Outcome, Refusal, Retained, Scope, SessionsRoot, State, Why, names::MAX_ATTEMPT};
 use crate::agent::owner_evidence::{Decimal, Evidence, Locator, TreeSnapshot};
-use crate::agent::record::{TranscriptIdentity, equals, is_closed, is_text};
+use crate::agent::record::{TranscriptIdentity, closed, equals, is_closed, is_text};
 use crate::json::stringify::{self, Length, Out, object};
 use crate::json::view::View;
 use crate::json::{JsString, Node, Tape, Value, scan, spelling, text};
 use sha2::{Digest, Sha256};
+use std::sync::Arc;
 
 /// The identity of a transcript when it was prepared (§5.1). Its link count is always 1.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,16 +29,17 @@ pub struct Identity {
 impl Identity {
     /// Reads an identity record; none for any defect.
     pub fn read<'a>(value: impl View<'a>) -> Option<Identity> {
-        if !is_closed(value, &["dev", "ino", "nlink", "size", "mtimeNs", "sha256"], &[]) || !is_text(value, "nlink", b"1") {
+        let members = closed(value, ["dev", "ino", "nlink", "size", "mtimeNs", "sha256"], [])?;
+        let ([dev, ino, nlink, size, modified, sha256], []) = members;
+        if !nlink.is_str("1") {
             return None;
         }
-        let text = |key| value.str_member(key);
         Some(Identity {
-            dev: Decimal::unsigned(&text("dev")?)?,
-            ino: Decimal::unsigned(&text("ino")?)?,
-            size: value.get("size").and_then(View::as_f64).and_then(safe_integer)?,
-            mtime_ns: Decimal::signed(&text("mtimeNs")?)?,
-            sha256: spelling::hex64(&text("sha256")?)?,
+            dev: Decimal::unsigned(&dev.as_str()?)?,
+            ino: Decimal::unsigned(&ino.as_str()?)?,
+            size: size.as_f64().and_then(safe_integer)?,
+            mtime_ns: Decimal::signed(&modified.as_str()?)?,
+            sha256: spelling::hex64(&sha256.as_str()?)?,
         })
     }
     /// The identity of a transcript as it is on disk; none unless it has one link.
@@ -158,8 +160,8 @@ impl Progress {
 pub struct Receipt {
     /// Scope digest.
     pub scope: String,
-    /// The transcript.
-    pub target: Target,
+    /// The transcript; all receipts of a journal share it.
+    pub target: Arc<Target>,
     /// The owner. Its session and locator are the target's.
     pub evidence: Evidence,
     /// State and what belongs to it.
@@ -197,7 +199,7 @@ impl Receipt {
     ///
     /// # Errors
     /// The token of the first step that fails.
-    pub fn decode<'a>(value: impl View<'a>, scope: &str, root: &SessionsRoot, target: &Target) -> Result<Receipt, Refusal> {
+    pub fn decode<'a>(value: impl View<'a>, scope: &str, root: &SessionsRoot, target: &Arc<Target>) -> Result<Receipt, Refusal> {
         if !value.is_record() {
             return Err(Refusal::ContinuationCorrupt);
         }
@@ -211,7 +213,7 @@ impl Receipt {
             return Err(Refusal::ContinuationLocatorMismatch);
         }
         let progress = progress(value, state, root, &evidence)?;
-        Ok(Receipt { scope: scope.to_owned(), target: target.clone(), evidence, progress })
+        Ok(Receipt { scope: scope.to_owned(), target: Arc::clone(target), evidence, progress })
     }
 
     /// Decodes the `prepared` receipt of a journal, which brings its target itself (§11.1 step 3).
@@ -238,7 +240,7 @@ impl Receipt {
         if evidence.session_id != target.session_id {
             return Err(Refusal::ContinuationLocatorMismatch);
         }
-        Ok(Receipt { scope: scope.digest.to_owned(), target, evidence, progress: Progress::Prepared })
+        Ok(Receipt { scope: scope.digest.to_owned(), target: Arc::new(target), evidence, progress: Progress::Prepared })
     }
 
     /// State and, when pending, attempt.
@@ -358,6 +360,7 @@ fn removing_root(receipt: &Receipt) -> Vec<u8> {
 struct Rest<'b>(Option<&'b [u8]>);
 
 impl Out for Rest<'_> {
+    #[inline]
     fn put(&mut self, bytes: &[u8]) {
         self.0 = self.0.and_then(|rest| rest.strip_prefix(bytes));
     }
@@ -634,10 +637,10 @@ mod tests {
     fn a_receipt_above_64_mib_is_refused_before_it_is_made() {
         let mut receipt = prepared();
         let room = MAX_RECEIPT_BYTES - receipt.measure();
-        receipt.target.cwd = JsString::from_wtf8(vec![b'w'; usize::try_from(room).unwrap() + 2]);
+        Arc::make_mut(&mut receipt.target).cwd = JsString::from_wtf8(vec![b'w'; usize::try_from(room).unwrap() + 2]);
         assert_eq!(receipt.measure(), MAX_RECEIPT_BYTES);
         assert_eq!(receipt.encode().map(|bytes| bytes.len() as u64), Ok(MAX_RECEIPT_BYTES));
-        receipt.target.cwd = JsString::from_wtf8(vec![b'w'; usize::try_from(room).unwrap() + 3]);
+        Arc::make_mut(&mut receipt.target).cwd = JsString::from_wtf8(vec![b'w'; usize::try_from(room).unwrap() + 3]);
         assert_eq!(receipt.encode(), Err(Refusal::ReceiptCapacityExceeded));
     }
 }

@@ -12,8 +12,10 @@ use crate::agent::budget::Exhausted;
 use crate::agent::walk::{Listing, Object};
 use crate::fsys::{self, Directory, Fs, Kind, Watched};
 use crate::json::Tape;
+use crate::shares;
 use std::cell::{Cell, RefCell};
 use std::io::Read;
+use std::sync::Arc;
 
 /// The `gc-retirement-` entries of a receipts directory, by transcript.
 #[derive(Debug)]
@@ -48,7 +50,8 @@ impl<'l> Inventory<'l> {
         let mut entries = budget::scope_entries();
         entries.charge(starting.len() as u64)?;
         let mut inventory = Inventory { entries, journals: Vec::new(), nobody: Vec::new() };
-        let names: Vec<Name> = starting.iter().map(|object| Name::parse(object.bytes())).collect();
+        let parse = |objects: &[Object]| objects.iter().map(|object| Name::parse(object.bytes())).collect::<Vec<_>>();
+        let names: Vec<Name> = shares::of(starting, parse).concat();
         let mut rest = starting;
         for names in names.chunk_by(|a, b| a.key() == b.key()) {
             let (objects, behind) = rest.split_at(names.len());
@@ -121,7 +124,7 @@ pub struct Refused {
 #[derive(Debug)]
 pub struct Replayed {
     /// What `prepared` is about, when it could be read so far.
-    pub target: Option<Target>,
+    pub target: Option<Arc<Target>>,
     /// What of the quotas of one transcript is used, as far as it was read.
     pub history: History,
     /// The journal, or why there is none.
@@ -147,16 +150,46 @@ impl Source<'_> {
     }
 }
 
+/// The memory that reading receipts needs, used again for each of them.
+#[derive(Default)]
+pub struct Desk {
+    tape: Tape,
+    bytes: Cell<Vec<u8>>,
+}
+
+/// The bytes of a receipt on a [`Desk`], whose memory is the next one's when they are done with.
+struct OnDesk<'d> {
+    bytes: Vec<u8>,
+    desk: &'d Cell<Vec<u8>>,
+}
+
+impl AsRef<[u8]> for OnDesk<'_> {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for OnDesk<'_> {
+    fn drop(&mut self) {
+        let mut bytes = std::mem::take(&mut self.bytes);
+        // Of what one large receipt needed only this much is kept.
+        bytes.clear();
+        bytes.shrink_to(64 * 1024);
+        self.desk.set(bytes);
+    }
+}
+
 /// Reads and replays one journal. `opened` sees each receipt when it was opened, before anything of it is read; `bind` compares
 /// the prepared target with what stands at the transcript's path now.
 pub fn replay<'f>(
     source: Source<'_>,
     scope: Scope<'_>,
     files: &Files<'f>,
-    tape: &mut Tape,
+    Desk { tape, bytes }: &mut Desk,
     mut opened: impl FnMut(&'f Object, &Watched<'_>),
     bind: impl FnOnce(&Target) -> Result<(), Fault>,
 ) -> Replayed {
+    let desk = &*bytes;
     let history = RefCell::new(History::default());
     let looked_at = Cell::new(None);
     let mut read = |state: State| {
@@ -165,11 +198,13 @@ pub fn replay<'f>(
         if object.meta.kind != Kind::File {
             return Err(Fault::Rule(Refusal::ContinuationCorrupt));
         }
-        receipt(source, object, &mut history.borrow_mut(), |watched| opened(object, watched))
+        let mut bytes = OnDesk { bytes: desk.take(), desk };
+        receipt(source, object, &mut history.borrow_mut(), &mut bytes.bytes, |watched| opened(object, watched))?;
+        Ok(bytes)
     };
     let mut prepared = None;
-    let bind = |target: &Target| {
-        prepared = Some(target.clone());
+    let bind = |target: &Arc<Target>| {
+        prepared = Some(Arc::clone(target));
         bind(target)
     };
     let journal = journal::replay(scope, Subject::Key(files.key), &files.names, tape, &mut read, bind);
@@ -178,8 +213,14 @@ pub fn replay<'f>(
     Replayed { target: prepared, history: history.into_inner(), journal }
 }
 
-/// One receipt through one descriptor.
-fn receipt(source: Source<'_>, object: &Object, history: &mut History, opened: impl FnOnce(&Watched<'_>)) -> Result<Vec<u8>, Fault> {
+/// One receipt through one descriptor, into `bytes`.
+fn receipt(
+    source: Source<'_>,
+    object: &Object,
+    history: &mut History,
+    bytes: &mut Vec<u8>,
+    opened: impl FnOnce(&Watched<'_>),
+) -> Result<(), Fault> {
     let watched = match source.opened {
         Some(directory) => Watched::open_listed(directory, &source.listing.path, &object.name, &object.meta),
         None => Watched::open(source.fs, &source.listing.path_of(object)),
@@ -195,8 +236,9 @@ fn receipt(source: Source<'_>, object: &Object, history: &mut History, opened: i
     }
     // One byte more than the descriptor promised is growth, which the second look shows.
     let promised = usize::try_from(meta.size).unwrap_or(usize::MAX - 1);
-    let mut bytes = vec![0; promised + 1];
-    let read = fill(&mut watched, &mut bytes);
+    bytes.clear();
+    bytes.resize(promised + 1, 0);
+    let read = fill(&mut watched, bytes);
     let failed = read.as_ref().err().map(|error| watched.read_error(error));
     // The first failure counts.
     match (failed, watched.finish()) {
@@ -204,7 +246,7 @@ fn receipt(source: Source<'_>, object: &Object, history: &mut History, opened: i
         (None, Err(refusal)) => Err(Fault::Unread(refusal)),
         (None, Ok(_)) => {
             bytes.truncate(read.unwrap_or_default());
-            Ok(bytes)
+            Ok(())
         }
     }
 }

@@ -6,14 +6,14 @@ use super::ground::{Beside, Ground, Held};
 use super::inspector::Inspection;
 use super::lookup;
 use super::owners::{self, Owners};
-use super::stored::{Fault, Files, Inventory, Refused, Source};
+use super::stored::{Desk, Fault, Files, Inventory, Refused, Source};
 use super::{Budget, Evidence, Journal, Key, Progress, Refusal, Scope, SessionsRoot, State, Why};
 use crate::agent::binding;
 use crate::agent::identity::is_digest;
 use crate::agent::layout::{INTERNAL, RECEIPTS, SessionsName, sessions_name};
 use crate::agent::walk::{self, Limits, Trouble, show};
 use crate::fsys::{Errno, Error, Fs, Kind};
-use crate::json::{JsString, Tape};
+use crate::json::JsString;
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -227,8 +227,8 @@ fn journals(fs: &dyn Fs, directory: &Path, receipts: &walk::Listing, around: &Ar
     let scope = Scope { digest: &digest, directory: recorded.as_os_str().as_encoded_bytes(), root: &root };
     let (opened, beside) = (Source::open(fs, receipts), Beside::open(fs, receipts, inventory.journals.len()));
     let ground = Ground { fs, receipts, opened: opened.as_deref(), beside: beside.as_ref(), scope, here, is_copy };
-    let rows = inventory.journals.par_iter().map_init(Tape::default, |tape, files| {
-        let row = row(&ground, files, &inventory.entries, &ground.hold(files, tape));
+    let rows = inventory.journals.par_iter().map_init(Desk::default, |desk, files| {
+        let row = row(&ground, files, &inventory.entries, &ground.hold(files, desk));
         told(known.read.fetch_add(1, Ordering::Relaxed) + 1, all);
         row
     });

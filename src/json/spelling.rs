@@ -11,8 +11,13 @@ pub fn is_decimal(text: &[u8]) -> bool {
 }
 
 /// Plain decimal without leading zeros (`0` itself is fine), up to 2^64−1.
-pub fn canonical_decimal(text: &str) -> Option<u64> {
-    if is_decimal(text.as_bytes()) { text.parse().ok() } else { None }
+pub fn canonical_decimal(text: impl AsRef<[u8]>) -> Option<u64> {
+    let digit = |byte: &u8| byte.is_ascii_digit().then(|| u64::from(byte - b'0'));
+    match text.as_ref() {
+        [b'0'] => Some(0),
+        [b'1'..=b'9', ..] => text.as_ref().iter().try_fold(0_u64, |number, byte| number.checked_mul(10)?.checked_add(digit(byte)?)),
+        _ => None,
+    }
 }
 
 /// `[0-9a-f]`

@@ -57,7 +57,10 @@ impl<O: Out> Members<'_, O> {
     /// A member whose value `value` writes. Keys are ours: nothing in them needs an escape.
     pub fn with(&mut self, key: &'static str, value: impl FnOnce(&mut O)) {
         debug_assert_eq!(plain(key.as_bytes()), key.len(), "{key}");
-        self.out.put(if std::mem::replace(&mut self.first, false) { b"\"" } else { b",\"" });
+        if !std::mem::replace(&mut self.first, false) {
+            self.out.put(b",");
+        }
+        self.out.put(b"\"");
         self.out.put(key.as_bytes());
         self.out.put(b"\":");
         value(self.out);
@@ -74,8 +77,7 @@ impl<O: Out> Members<'_, O> {
     }
     /// A member that is a string of decimal digits, as a big integer becomes.
     pub fn decimal(&mut self, key: &'static str, number: u64) {
-        let (digits, first) = decimal(number);
-        self.with(key, |out| bare(digits.get(first..).unwrap_or_default(), out));
+        self.with(key, |out| bare(itoa::Buffer::new().format(number).as_bytes(), out));
     }
     /// A member that is a number.
     pub fn number(&mut self, key: &'static str, number: f64) {
@@ -221,27 +223,12 @@ pub fn to_text(value: &Value) -> String {
 pub fn write_number<O: Out>(number: f64, out: &mut O) {
     // Whole numbers that are safe have their digits for a text; -0 is 0.
     if number.fract() == 0.0 && (0.0..=9_007_199_254_740_991.0).contains(&number) {
-        let (digits, first) = decimal(number as u64);
-        out.put(digits.get(first..).unwrap_or_default());
+        out.put(itoa::Buffer::new().format(number as u64).as_bytes());
     } else if number.is_finite() {
         out.put(super::number::to_js_string(number).as_bytes());
     } else {
         out.put(b"null");
     }
-}
-
-/// A number in decimal: its digits, and where in them it begins. 20 are the most.
-fn decimal(number: u64) -> ([u8; 20], usize) {
-    let mut digits = [0; 20];
-    let (mut first, mut rest) = (digits.len(), number);
-    for (at, digit) in digits.iter_mut().enumerate().rev() {
-        (*digit, first) = (b'0' + (rest % 10) as u8, at);
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    (digits, first)
 }
 
 /// A quoted string that needs no escape.
@@ -255,11 +242,14 @@ fn bare<O: Out>(text: &[u8], out: &mut O) {
 fn plain(wtf8: &[u8]) -> usize {
     const TOGETHER: usize = 16;
     let special = |byte: u8| byte < 0x20 || matches!(byte, b'"' | b'\\' | 0xED);
-    // Without a branch between the bytes of one chunk, so that they are looked at together.
-    let is_plain = |chunk: &[u8]| !chunk.iter().fold(false, |any, byte| any | special(*byte));
-    let chunks = wtf8.chunks_exact(TOGETHER).take_while(|chunk| is_plain(chunk)).count() * TOGETHER;
+    // The bytes of one chunk are marked without a branch between them, and looked at as one number.
+    let is_plain = |chunk: &[u8; TOGETHER]| {
+        let marks = chunk.map(|byte| u8::from(byte < 0x20) | u8::from(byte == b'"') | u8::from(byte == b'\\') | u8::from(byte == 0xED));
+        u128::from_ne_bytes(marks) == 0
+    };
+    let chunks = wtf8.as_chunks().0.iter().take_while(|chunk| is_plain(chunk)).count() * TOGETHER;
     // What is left of a text of several chunks is looked at together with bytes that were seen already.
-    if chunks > 0 && wtf8.len() - chunks < TOGETHER && wtf8.last_chunk::<TOGETHER>().is_some_and(|last| is_plain(last)) {
+    if chunks > 0 && wtf8.len() - chunks < TOGETHER && wtf8.last_chunk().is_some_and(is_plain) {
         return wtf8.len();
     }
     chunks + wtf8[chunks..].iter().take_while(|byte| !special(**byte)).count()

@@ -14,6 +14,7 @@ use crate::transcript::entry::EntryKind;
 use crate::transcript::load::{At, Loader, Whole};
 use crate::transcript::migrate::{Numbered, migrate};
 use crate::transcript::{header as headers, patch, schema};
+use std::sync::Arc;
 
 /// The shape is wrong: what a schema can say.
 const SHAPE: &str = "shape";
@@ -270,7 +271,7 @@ pub(super) fn retirement_receipt(record: &Value) -> Verdict {
     if let (Some(object), Some(locator)) = (about.as_object_mut(), locator) {
         object.set("taskArtifactOwnerLocator", locator.clone());
     }
-    let target = gc::Target::read(&about, root.path()).map_err(gc::Refusal::token)?;
+    let target = gc::Target::read(&about, root.path()).map(Arc::new).map_err(gc::Refusal::token)?;
     gc::Receipt::decode(record, &scope, &root, &target).map(|_| ()).map_err(gc::Refusal::token)
 }
 

@@ -18,6 +18,7 @@ use gjc_fsck::transcript::readers::owner;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 /// What a case is decided to be: an answer to be compared with `expected`, or gjc's token.
 type Answer = Result<Value, String>;
@@ -167,7 +168,7 @@ fn decode(input: &Value) -> Result<Receipt, Refusal> {
         if !value.is_record() {
             return Err(Refusal::ContinuationCorrupt);
         }
-        let target = Target::read(input.member("target").ok_or(Refusal::ContinuationAuthorityMismatch)?, root.as_bytes())?;
+        let target = Arc::new(Target::read(input.member("target").ok_or(Refusal::ContinuationAuthorityMismatch)?, root.as_bytes())?);
         Receipt::decode(value, &member_text(input, "scopeDigest"), &SessionsRoot::new(root.as_bytes())?, &target)
     })
 }
@@ -202,7 +203,7 @@ fn encode(input: &Value) -> Result<Value, Refusal> {
     let mut target = value.clone();
     let evidence = value.member("taskArtifactOwnerDeletionEvidence").expect("evidence is given");
     target.as_object_mut().unwrap().set("taskArtifactOwnerLocator", evidence.member("locator").expect("it has a locator").clone());
-    let target = Target::read(&target, root.as_bytes())?;
+    let target = Arc::new(Target::read(&target, root.as_bytes())?);
     let receipt = Receipt::decode(value, &digest, &SessionsRoot::new(root.as_bytes())?, &target)?;
     let bytes = receipt.encode()?;
     assert!(receipt.is_canonical(&bytes) && !receipt.is_canonical(&[&bytes[..], b" "].concat()));

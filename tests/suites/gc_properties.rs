@@ -11,6 +11,7 @@ use gjc_fsck::gc::{
 use gjc_fsck::json::{JsStr, JsString, Tape};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 const DIGEST: &str = "ox5grhpntk6cpox2wvz6zsu5rydv5ovfp7jdwmawhifjconsdi4q";
 const PATH: &str = "/r/v2-ox5grhpntk6cpox2wvz6zsu5rydv5ovfp7jdwmawhifjconsdi4q/t.jsonl";
@@ -67,7 +68,7 @@ fn prepared(session: &str, tree: TreeSnapshot) -> Receipt {
     let target =
         Target { transcript_path: PATH.into(), session_id: session.into(), cwd: "/w/\u{1}".into(), identity, locator: locator.clone() };
     let evidence = Evidence::new(session.into(), locator, Inode { dev: 3, ino: 4 }, tree).unwrap();
-    Receipt { scope: DIGEST.into(), target, evidence, progress: Progress::Prepared }
+    Receipt { scope: DIGEST.into(), target: Arc::new(target), evidence, progress: Progress::Prepared }
 }
 
 fn with(receipt: &Receipt, progress: Progress) -> Receipt {
@@ -157,7 +158,7 @@ fn replayed(files: &[(String, Vec<u8>)]) -> Result<Option<Journal>, Refusal> {
     replay(scope, Subject::Key(key()), &names, &mut Tape::default(), read, |_| Ok(()))
 }
 
-fn decode(bytes: &[u8], tape: &mut Tape, target: &Target) -> Result<Receipt, Refusal> {
+fn decode(bytes: &[u8], tape: &mut Tape, target: &Arc<Target>) -> Result<Receipt, Refusal> {
     receipt::parse(bytes, tape, |value| Receipt::decode(value, DIGEST, &root(), target))
 }
 

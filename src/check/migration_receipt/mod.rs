@@ -23,8 +23,10 @@ use std::path::{Path, PathBuf};
 pub fn check(site: &Site<'_>, scope: &Scope, rebound: bool, sink: &mut dyn Sink) {
     let Some(receipts) = &scope.receipts else { return };
     let digest = digest(scope);
-    for object in &receipts.objects {
-        // There may be fifty thousand receipts of retirements.
+    // 0.17 takes every name of that beginning for a retirement receipt: that area judges it. There may be fifty thousand.
+    let retirements = Difference::Retirement.in_effect(site.release);
+    let is_retirement = |name: &[u8]| retirements && name.starts_with(gc::names::PREFIX.as_bytes());
+    for object in receipts.objects.iter().filter(|object| !is_retirement(object.bytes())) {
         if object.meta.kind == Kind::Symlink || matches!(receipt::parse_name(object.bytes()), Name::Retirement(_)) {
             continue;
         }
@@ -34,9 +36,6 @@ pub fn check(site: &Site<'_>, scope: &Scope, rebound: bool, sink: &mut dyn Sink)
         };
         match receipt::parse_name(object.bytes()) {
             Name::Retirement(_) => {}
-            // 0.17 takes every name of this beginning for a retirement receipt: that area judges it.
-            Name::Foreign if Difference::Retirement.in_effect(site.release) && object.bytes().starts_with(gc::names::PREFIX.as_bytes()) => {
-            }
             Name::Foreign => incomplete("The name is that of no receipt.".into(), sink),
             Name::Migration { .. } if object.meta.kind != Kind::File => {
                 incomplete(format!("A {} stands in the place of a receipt.", object.meta.kind.noun()), sink);

@@ -24,9 +24,8 @@ use crate::fsys::Kind;
 use crate::gc::budget::{History, INVENTORY_AT_RISK, MAX_ENTRIES, MAX_HISTORY_BYTES, MAX_RECEIPT_BYTES};
 use crate::gc::ground::{Beside, Ground, Held};
 use crate::gc::names::PREFIX;
-use crate::gc::stored::{Fault, Files, Inventory, Refused, Source};
+use crate::gc::stored::{Desk, Fault, Files, Inventory, Refused, Source};
 use crate::gc::{Budget, Journal, List, Name, Progress, Refusal, Scope, SessionsRoot, State, Why};
-use crate::json::Tape;
 use rayon::prelude::*;
 use std::ffi::OsStr;
 use std::fmt::Write;
@@ -191,7 +190,7 @@ fn scope(site: &Site<'_>, receipts: &Listing, journals: &mut Vec<Journalled>, si
     for sweep in inventory.journals.chunks(SWEEP) {
         // Of the two codes that every unfinished journal may have nothing is made once they are only counted.
         let counted = COMMON.map(|code| told.is_full(code));
-        let judged: Vec<Judged> = sweep.par_iter().map_init(Tape::default, |tape, files| audit.judge(files, counted, tape)).collect();
+        let judged: Vec<Judged> = sweep.par_iter().map_init(Desk::default, |desk, files| audit.judge(files, counted, desk)).collect();
         for (files, Judged { findings, counted, owner, next, lists: [codes, paths] }) in sweep.iter().zip(judged) {
             journals.extend(owner);
             counted.into_iter().zip(COMMON).filter(|(one, _)| *one).for_each(|(_, code)| told.count(code));
@@ -260,11 +259,11 @@ struct Next {
 
 impl Audit<'_> {
     /// What one journal gives.
-    fn judge(&self, files: &Files<'_>, only_counted: [bool; 2], tape: &mut Tape) -> Judged {
+    fn judge(&self, files: &Files<'_>, only_counted: [bool; 2], desk: &mut Desk) -> Judged {
         let site = self.site;
         let mut counted = [false; 2];
         let mut findings: Vec<Finding> = Vec::new();
-        let Held { replayed, absent, proof } = self.hold(files, tape, &mut findings);
+        let Held { replayed, absent, proof } = self.hold(files, desk, &mut findings);
         let mut push = |code: &'static Code, path: &Path, message: String| findings.push(Finding::new(code, site.place(path), message));
         let names_are_told = self.names(files, &mut push);
         let begun = files.names.states().iter().any(|state| matches!(state, State::OwnerPending(_) | State::OwnerRetired));
@@ -315,9 +314,9 @@ impl Audit<'_> {
     }
 
     /// Reads the journal. Every receipt is asked for its ACL: one that is opened through its descriptor, the others by path.
-    fn hold(&self, files: &Files<'_>, tape: &mut Tape, findings: &mut Vec<Finding>) -> Held {
+    fn hold(&self, files: &Files<'_>, desk: &mut Desk, findings: &mut Vec<Finding>) -> Held {
         let mut asked: Vec<&OsStr> = Vec::with_capacity(files.objects.len());
-        let held = self.ground.hold_watched(files, tape, |object, watched| {
+        let held = self.ground.hold_watched(files, desk, |object, watched| {
             asked.push(&object.name);
             security::open_file(self.site, &self.receipts.path_of(object), watched, &mut Several(findings));
         });

@@ -9,12 +9,15 @@ use super::codes;
 use crate::agent::layout::{INTERNAL, PROTOCOL};
 use crate::agent::security::{Need, Violation, violations};
 use crate::agent::walk::{Listing, Object, Scope, show};
+use crate::check::each;
 use crate::check::run::Site;
 use crate::finding::{Difference, Finding, Sink};
 use crate::fsys::Kind;
 use crate::gc::names::PREFIX;
+use memchr::memmem::Finder;
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::LazyLock;
 
 /// Judges the protocol directory of a scope. `told` are objects, as findings spell them, of which a code says already that the
 /// inspector refuses them.
@@ -32,7 +35,7 @@ pub fn check(site: &Site<'_>, scope: &Scope, told: &BTreeSet<String>, sink: &mut
     }
     if Difference::Retirement.in_effect(site.release) {
         for role in [&scope.locks, &scope.receipts, &scope.tombstones].into_iter().flatten() {
-            role.objects.iter().for_each(|object| entry(site, role, object, told, sink));
+            each(role, sink, |object, sink| entry(site, role, object, told, sink));
         }
     }
 }
@@ -66,9 +69,12 @@ fn roles(site: &Site<'_>, internal: &Listing, sink: &mut dyn Sink) {
     sink.push(Finding::new(&codes::MANAGED_GC_PROTOCOL_ROLES_INVALID, site.place(&internal.path), format!("In it {message}.")));
 }
 
+/// What no name of an entry has in it.
+static TRANSCRIPT: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(".jsonl"));
+
 /// One entry of a role.
 fn entry(site: &Site<'_>, role: &Listing, object: &Object, told: &BTreeSet<String>, sink: &mut dyn Sink) {
-    if memchr::memmem::find(object.bytes(), b".jsonl").is_some() {
+    if TRANSCRIPT.find(object.bytes()).is_some() {
         let message = "The name is that of a transcript, or of something beside one.";
         sink.push(Finding::new(&codes::MANAGED_GC_PROTOCOL_ENTRY_INVALID, site.place(&role.path_of(object)), message));
         return;

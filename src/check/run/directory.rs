@@ -96,6 +96,8 @@ impl<'a> Work<'a> {
         quota::inspected(&self.site, &inspected, scopes, std::mem::take(&mut part.protocol_entries), part);
         let receipts = std::mem::take(&mut part.receipts);
         part.journals = retirement_receipt::check(&self.site, &receipts, part);
+        // Fifty thousand names take longer to forget than everything that follows: nobody waits for it.
+        rayon::spawn(move || drop(receipts));
     }
 
     /// Locks, receipts, tombstones, residue and artifacts of a scope.

@@ -5,15 +5,15 @@
 
 pub mod codes;
 
+use super::each;
 use super::run::Site;
 use super::verdict::codes::ACL_UNAVAILABLE;
 use crate::agent::layout::{self, BINDING, INTERNAL, PROTOCOL, RECOVERY};
 use crate::agent::residue;
 use crate::agent::security::{AclState, AclViolation, ListViolation, Need, Violation, judge_acl, judge_open_acl, violations};
 use crate::agent::walk::{Listing, Object, Scope, show};
-use crate::finding::{Code, Collected, Finding, Place, Sink};
+use crate::finding::{Code, Finding, Place, Sink};
 use crate::fsys::{Acl, Kind, Meta, Watched};
-use crate::shares;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -128,19 +128,6 @@ pub fn open_file(site: &Site<'_>, path: &Path, file: &Watched<'_>, sink: &mut dy
 pub fn by_path(site: &Site<'_>, path: &Path, need: Need, sink: &mut dyn Sink) {
     if let Err(violation) = judge_acl(site.fs, path, need) {
         acl(site, path, violation, sink);
-    }
-}
-
-/// Judges every object of a directory: each is asked for its ACL, so a large directory is shared among all threads. What is
-/// found comes in order of the names.
-fn each(listing: &Listing, sink: &mut dyn Sink, judge: impl Fn(&Object, &mut dyn Sink) + Sync) {
-    let found = shares::of(&listing.objects, |objects| {
-        let mut found = Collected::default();
-        objects.iter().for_each(|object| judge(object, &mut found));
-        found
-    });
-    for finding in found.into_iter().flat_map(|found| found.findings) {
-        sink.push(finding);
     }
 }
 

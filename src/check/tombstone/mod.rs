@@ -15,8 +15,8 @@ use crate::agent::tombstone::{self, CleanupState, History, Name, NotATombstone, 
 use crate::agent::walk::{Listing, Object, Scope};
 use crate::finding::{Difference, Finding, Sink};
 use crate::fsys::Kind;
-use crate::gc::{self, ground::Ground};
-use crate::json::{JsString, Tape, Value, View};
+use crate::gc::{self, ground::Ground, stored::Desk};
+use crate::json::{JsString, Value, View};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -235,7 +235,7 @@ impl Owners<'_> {
         let here = |path: &Path| site.here(path);
         let scope = gc::Scope { digest: self.digest, directory: recorded.as_os_str().as_encoded_bytes(), root: &root };
         let ground = Ground { fs: site.fs, receipts, opened: None, beside: None, scope, here: &here, is_copy: site.assumed_root.is_some() };
-        ground.completes(&history.target.path, pending.last(), record, &mut Tape::default()).unwrap_or(true)
+        ground.completes(&history.target.path, pending.last(), record, &mut Desk::default()).unwrap_or(true)
     }
 }
 

@@ -42,7 +42,7 @@ impl Locator {
             return None;
         }
         let text = |key| value.str_member(key).and_then(|text| String::from_utf8(text.into_owned()).ok());
-        let number = |key| value.str_member(key).and_then(|text| canonical_decimal(std::str::from_utf8(&text).ok()?));
+        let number = |key| value.str_member(key).and_then(canonical_decimal);
         let owner_id = text("ownerId").filter(|id| is_hex64(id))?;
         Some(Locator { owner_id, directory_dev: number("directoryDev")?, directory_ino: number("directoryIno")? })
     }

@@ -7,6 +7,7 @@ use crate::agent::world::World;
 use crate::fsys::host::Nowhere;
 use crate::gc::discovery::{Found, discover};
 use crate::gc::{Progress, Receipt, State};
+use std::sync::Arc;
 
 fn world(fs: &dyn Fs) -> World<'_> {
     World::of_agent(fs, &Nowhere, Release::V0_17, 1000, "/a")
@@ -25,7 +26,7 @@ fn after(attempts: u64, change: impl FnOnce(&Retirement)) -> Result<Vec<State>, 
 fn second(journal: &Retirement) -> (String, Vec<u8>) {
     let path = journal.tree.at("2026-01-02T00-00-00-000Z_s1.jsonl");
     let mut prepared: Receipt = journal.prepared.clone();
-    prepared.target.transcript_path = path.as_str().into();
+    Arc::make_mut(&mut prepared.target).transcript_path = path.as_str().into();
     let name = crate::gc::Key::of(path.as_str().into()).name(State::Prepared);
     (journal.tree.at(&format!("{INTERNAL}/{RECEIPTS}/{name}")), prepared.encode().unwrap())
 }

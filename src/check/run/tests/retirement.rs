@@ -6,6 +6,7 @@ use crate::agent::artifacts;
 use crate::agent::owner_evidence::{EMPTY_SHA256, Evidence, Inode, Locator, TreeSnapshot, owner_id};
 use crate::gc::{Continuation, Identity as Transcript, Key, NativeOutcome, Progress, Receipt, Retained, State, Target, Why};
 use sha2::{Digest, Sha256};
+use std::sync::Arc;
 
 const PENDING: &str = "gc_retirement_pending";
 
@@ -42,7 +43,7 @@ impl Retirement {
         let parent = fs.lstat(Path::new("/a/sessions/.task-artifact-owners")).unwrap();
         let prepared = Receipt {
             scope: identity("/ws").digest_text(),
-            target: Target {
+            target: Arc::new(Target {
                 transcript_path: tree.transcript().as_str().into(),
                 session_id: "s1".into(),
                 cwd: "/ws".into(),
@@ -54,7 +55,7 @@ impl Retirement {
                     sha256: Sha256::digest(text("s1", &locator)).into(),
                 },
                 locator: manifest.locator.clone(),
-            },
+            }),
             evidence: Evidence {
                 session_id: "s1".into(),
                 locator: manifest.locator,
@@ -647,7 +648,7 @@ fn the_gauge_of_a_scope_tells_the_journal_with_the_least_room_and_only_a_whole_p
     let journal = Retirement::new().with(0);
     let large = {
         let mut receipt = journal.prepared.clone();
-        receipt.target.transcript_path = journal.tree.at("2026-01-02T00-00-00-000Z_s1.jsonl").as_str().into();
+        Arc::make_mut(&mut receipt.target).transcript_path = journal.tree.at("2026-01-02T00-00-00-000Z_s1.jsonl").as_str().into();
         let file = receipt.evidence.tree.entries[1].clone();
         for number in 0..200 {
             let path = format!("{number}.bash.log.{}", "x".repeat(100));
