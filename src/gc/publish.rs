@@ -427,4 +427,25 @@ mod tests {
         let next = pending(&uncertain(r#","nativeCodes":["c"]"#, ""), "");
         assert_eq!(refusal(decide(&next, Some(&last), |_| {})), Some(Refusal::AttemptInvalid));
     }
+
+    /// What takes no slot is measured all the same, before it is decoded: no writer makes a candidate of more than 64 MiB.
+    #[test]
+    fn a_candidate_above_64_mib_is_refused_even_when_the_journal_is_as_far_already() {
+        let retired = journal(Progress::OwnerRetired);
+        let root = SessionsRoot::new(b"/r").unwrap();
+        let scope = Scope { digest: "d", directory: b"/r/v2-d", root: &root };
+        // With a member that no outcome has.
+        let padded = |letters: usize| {
+            let mut padded = candidate("owner_retired", &completed());
+            let mut outcome = padded.member(OUTCOME).and_then(Value::as_object).cloned().unwrap();
+            outcome.set("pad", Value::string("x".repeat(letters)));
+            padded.as_object_mut().unwrap().set(OUTCOME, Value::Object(outcome));
+            padded
+        };
+        let bare = receipt::measure(&record(&padded(0), &scope, State::OwnerRetired)).unwrap();
+        let room = usize::try_from(MAX_RECEIPT_BYTES - bare).unwrap();
+        let said = |length: usize| refusal(decide(&padded(length), Some(&retired), |_| {}));
+        assert_eq!(said(room), Some(Refusal::OutcomeInvalid), "exactly 64 MiB");
+        assert_eq!(said(room + 1), Some(Refusal::ReceiptCapacityExceeded));
+    }
 }

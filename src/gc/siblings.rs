@@ -394,4 +394,31 @@ mod tests {
         assert_eq!(of(0), []);
         assert_eq!(of(1), [(Obstacle::TooMany, "/a/sessions".into())]);
     }
+
+    /// What is larger than anything of gjc reads is not read; one byte less, and reading it is what fails here.
+    #[test]
+    fn a_candidate_above_what_gjc_reads_is_unclear_unread() {
+        let said = |size: u64| {
+            let fs = Memory::new();
+            fs.sparse("/x.jsonl", size);
+            let failing = crate::fsys::Inject::new(&fs, |call| (call.op == "read").then_some(Errno::IO));
+            read(&failing, Path::new("/x.jsonl"))
+        };
+        assert_eq!(said(READ_CAP + 1), Err(Unknown::Unclear));
+        assert!(matches!(said(READ_CAP), Err(Unknown::Unread(_))), "{:?}", said(READ_CAP));
+    }
+
+    #[test]
+    fn the_agent_directory_is_judged_when_it_is_told_and_the_sessions_root_always() {
+        let insecure = |directory: &str, agent: Option<&str>| {
+            let fs = profile();
+            fs.chmod(directory, 0o755);
+            let profile =
+                Profile { fs: &fs, agent: agent.map(Path::new), sessions: Path::new("/a/sessions"), uid: 1000, limits: Limits::default() };
+            scan(&profile, &mut |_| Ok(None)).obstacles
+        };
+        assert_eq!(insecure("/a", Some("/a")), [(Obstacle::Insecure, "/a".into())]);
+        assert_eq!(insecure("/a", None), [], "the sessions root alone is checked");
+        assert_eq!(insecure("/a/sessions", None), [(Obstacle::Insecure, "/a/sessions".into())]);
+    }
 }

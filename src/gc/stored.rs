@@ -269,3 +269,23 @@ fn fill(file: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<usize> {
     }
     Ok(filled)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::walk::{Limits, list};
+    use crate::fsys::Memory;
+    use std::path::Path;
+
+    #[test]
+    fn a_directory_that_was_swapped_since_it_was_listed_is_not_the_one_to_read_from() {
+        let fs = Memory::new();
+        fs.directory("/r");
+        let listing = list(&fs, Path::new("/r"), &Limits::default()).unwrap();
+        assert!(Source::open(&fs, &listing).is_some(), "near miss: it stands there still");
+        fs.rename("/r", "/elsewhere");
+        assert!(Source::open(&fs, &listing).is_none(), "nothing stands there");
+        fs.directory("/r");
+        assert!(Source::open(&fs, &listing).is_none(), "another one");
+    }
+}

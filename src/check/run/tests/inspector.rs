@@ -204,6 +204,8 @@ fn tombstones() {
     assert_eq!(with(as_is), ACCEPTS);
     assert_eq!(with(|_| "oops".into()), "durability_failed [tombstones/HEX.json]");
     assert_eq!(with(|text| text.replace("\"v2\"", "\"other\"")), "managed_gc_protocol_tombstone_invalid [tombstones/HEX.json]");
+    let emptied = |text: String| format!("{}\"targets\":[]}}", text.split_once("\"targets\"").unwrap().0);
+    assert_eq!(with(emptied), "managed_gc_protocol_tombstone_invalid [tombstones/HEX.json]", "sound, and of no target");
     assert_eq!(
         with(|text| text.replace("\"state\"", "\"taskArtifactOwnerX\":1,\"state\"")),
         "task_artifact_owner_legacy_scope_unsupported [tombstones/HEX.json]"

@@ -303,6 +303,28 @@ fn task_artifact_owner_unreferenced() {
     assert!(!elsewhere.iter().any(|line| line.starts_with("task_artifact_owner_unreferenced")), "near miss: what is staged names it");
 }
 
+/// Whether an owner that no readable transcript names is called unreferenced while this one cannot be opened.
+fn unreferenced_beside(unreadable: &str, fails: bool) -> bool {
+    let journal = Retirement::new();
+    set(&journal.tree.fs, &journal.tree.transcript(), text("s1", "").as_bytes());
+    let path = if unreadable.starts_with('/') { unreadable.to_owned() } else { journal.tree.at(unreadable) };
+    journal.tree.fs.file(&path, text("s7", "").as_bytes());
+    let inject = Inject::new(&journal.tree.fs, |call| (fails && call.op == "open" && call.path == Path::new(&path)).then_some(Errno::IO));
+    let found = found_in(&checked(&inject, "/a", &options()));
+    let told = |line: &String| line.starts_with("read_failed ") || line.starts_with("object_unreadable ");
+    assert_eq!(found.iter().any(told), fails, "{found:?}");
+    found.iter().any(|line| line.starts_with("task_artifact_owner_unreferenced "))
+}
+
+/// What was not read may be what names it: of a transcript, and of what the scan alone reads.
+#[test]
+fn an_owner_beside_something_unread_is_not_called_unreferenced() {
+    for path in ["2026-01-02T00-00-00-000Z_s7.jsonl", ".staging/new.jsonl", "/a/sessions/.gjc-recovery/x/y.jsonl"] {
+        assert!(unreferenced_beside(path, false), "near miss: {path} was read");
+        assert!(!unreferenced_beside(path, true), "{path}");
+    }
+}
+
 // what keeps gjc from retiring any owner
 
 /// Findings of `owner_scan_blocked` alone.

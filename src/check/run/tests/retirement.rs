@@ -913,3 +913,34 @@ fn nothing_is_read_of_a_receipt_that_is_refused() {
     let linked = |journal: &Retirement| journal.tree.fs.hard_link(journal.path(REMOVED), "/a/elsewhere");
     assert_eq!(operations(&linked), (vec!["source_changed".to_owned()], vec!["open", "close"]));
 }
+
+/// How far the journal of the transcript is for others who ask it, held against the disk.
+fn journal_of(journal: &Retirement) -> Option<State> {
+    let directory = journal.tree.at(&format!("{INTERNAL}/{RECEIPTS}"));
+    let receipts = crate::agent::walk::list(&journal.tree.fs, Path::new(&directory), &Limits::default()).unwrap();
+    let root = crate::gc::SessionsRoot::new(b"/a/sessions").unwrap();
+    let digest = identity("/ws").digest_text();
+    let scope = crate::gc::Scope { digest: &digest, directory: journal.tree.scope.as_bytes(), root: &root };
+    let here = |path: &Path| path.to_owned();
+    let ground = crate::gc::ground::Ground {
+        fs: &journal.tree.fs,
+        receipts: &receipts,
+        opened: None,
+        beside: None,
+        scope,
+        here: &here,
+        is_copy: false,
+    };
+    let found = ground.journal_of(&journal.prepared.target.transcript_path, &mut crate::json::Tape::default());
+    found.unwrap().map(|journal| journal.state())
+}
+
+#[test]
+fn a_journal_that_the_disk_contradicts_counts_for_nobody() {
+    let journal = Retirement::new().with(0);
+    assert_eq!(journal_of(&journal), Some(State::ArtifactsRemoved));
+    journal.store(&journal.receipt(Progress::OwnerRetired));
+    assert_eq!(journal_of(&journal), None, "the owner that it calls retired stands there");
+    journal.tree.fs.remove(owner());
+    assert_eq!(journal_of(&journal), Some(State::OwnerRetired), "near miss: it is gone");
+}
