@@ -203,7 +203,7 @@ fn a_first_receipt_in_a_processed_scope_is_refused_at_every_position() {
         let path = format!("{}/2026-01-02T00-00-00-000Z_s1.jsonl", other_scope());
         let mut first: Receipt = journal.prepared.clone();
         first.scope = identity("/ws2").digest_text();
-        first.target.transcript_path = path.as_str().into();
+        Arc::make_mut(&mut first.target).transcript_path = path.as_str().into();
         let name = crate::gc::Key::of(path.as_str().into()).name(State::Prepared);
         journal.tree.fs.file(format!("{receipts}/{name}"), &first.encode().unwrap());
     });

@@ -931,7 +931,7 @@ fn journal_of(journal: &Retirement) -> Option<State> {
         here: &here,
         is_copy: false,
     };
-    let found = ground.journal_of(&journal.prepared.target.transcript_path, &mut crate::json::Tape::default());
+    let found = ground.journal_of(&journal.prepared.target.transcript_path, &mut crate::gc::stored::Desk::default());
     found.unwrap().map(|journal| journal.state())
 }
 
