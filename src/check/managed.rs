@@ -30,13 +30,14 @@ use std::sync::Arc;
 /// One session directory of a sessions root.
 #[derive(Debug)]
 pub struct Directory {
+    path: PathBuf,
     provenance: Provenance,
     /// The workspace that a sound binding names.
     workspace: Option<Identity>,
     /// Its transcripts, but for those in `links`.
     transcripts: Arc<Files>,
     /// Links that are named like transcripts.
-    links: Files,
+    links: Arc<Files>,
     /// Operation names of staged migration receipts in it.
     staged: BTreeSet<String>,
     /// The listing, when detached artifact roots lie in it: they are judged when all staged receipts are known.
@@ -61,23 +62,23 @@ impl Directory {
         let detached = directory.objects.iter().any(is_detached);
         let links = directory.objects.iter().filter(|object| object.is_transcript_name() && object.meta.kind == Kind::Symlink);
         Directory {
+            path: directory.path.clone(),
             provenance,
             workspace,
             transcripts,
-            links: Files::new(&directory.path, links.map(|object| object.name.clone())),
+            links: Arc::new(Files::new(&directory.path, links.map(|object| object.name.clone()))),
             staged: staged.collect(),
             detached: detached.then(|| directory.clone()),
         }
     }
-    fn path(&self) -> &Path {
-        &self.transcripts.directory
-    }
-    fn paths(&self) -> impl Iterator<Item = PathBuf> + '_ {
-        self.transcripts.paths().chain(self.links.paths())
+    /// The paths of its transcripts. It forgets which they are.
+    fn take_paths(&mut self) -> impl Iterator<Item = PathBuf> + use<> {
+        let [transcripts, links] = [&mut self.transcripts, &mut self.links].map(std::mem::take);
+        transcripts.paths().chain(links.paths())
     }
     /// The name of the directory.
     fn name(&self) -> Cow<'_, str> {
-        self.path().file_name().unwrap_or_default().to_string_lossy()
+        self.path.file_name().unwrap_or_default().to_string_lossy()
     }
 }
 
@@ -181,9 +182,11 @@ pub fn check(
     // Legacy transcripts may belong to any workspace and wait for it; those of a scope belong to its own or to none, so that
     // a workspace is judged, and forgotten, when its scope was looked at.
     let (scopes, legacy): (Vec<_>, Vec<_>) = directories.into_iter().partition(|directory| directory.provenance == Provenance::V2);
-    let order: Vec<Directory> = legacy.into_iter().chain(scopes).collect();
+    let mut order: Vec<Directory> = legacy.into_iter().chain(scopes).collect();
+    // The names of each directory are forgotten as its transcripts are looked at.
+    let files: Vec<_> = order.iter_mut().map(Directory::take_paths).collect();
+    let mut files = files.into_iter().enumerate().flat_map(|(at, paths)| paths.map(move |path| (at, path)));
     let mut workspaces: BTreeMap<String, Workspace> = BTreeMap::new();
-    let mut files = order.iter().enumerate().flat_map(|(at, directory)| directory.paths().map(move |path| (at, path)));
     let (mut at, mut gathered) = (0, Gathered::default());
     loop {
         let sweep: Vec<(usize, PathBuf)> = files.by_ref().take(SWEEP).collect();
@@ -285,7 +288,7 @@ impl All<'_> {
         answers: &mut Answers<'_>,
         sink: &mut dyn Sink,
     ) {
-        let place = || self.site.place(directory.path());
+        let place = || self.site.place(&directory.path);
         let shown = |names: &BTreeSet<String>| names.iter().take(3).map(String::as_str).collect::<Vec<_>>().join(", ");
         let Gathered { cwds, foreign, foreign_count, .. } = gathered;
         if cwds.len() > 1 {

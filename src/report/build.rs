@@ -35,8 +35,7 @@ pub fn build(audit: Audit, settings: &Settings) -> Report {
     entries.dedup();
 
     let blocks = blocks(&entries);
-    let mut transcripts: Vec<Transcript> = audit.outcomes.into_iter().map(|outcome| transcript(outcome, &blocks)).collect();
-    transcripts.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    let transcripts = transcripts(audit.outcomes, &blocks);
     no_fork_of_nothing(&mut entries, &transcripts);
     // Last: what is known is known as the report would say it, and the readers' answers stay what they are.
     let gate = settings.told.apply(&mut entries, |finding| (!settings.mute.silences(finding.code)).then(|| entry(finding, settings)));
@@ -154,6 +153,19 @@ fn fingerprint(code: &Code, place: &Place, record: Option<[u8; 32]>) -> String {
         hash.update(part);
     }
     data_encoding::HEXLOWER.encode(&hash.finalize())
+}
+
+/// All transcripts, in order of path. There may be a hundred thousand: what was taken of the outcomes is given back before more is.
+fn transcripts(mut outcomes: Vec<Outcome>, blocks: &Blocks<'_>) -> Vec<Transcript> {
+    const AT_ONCE: usize = 4096;
+    let mut transcripts = Vec::with_capacity(outcomes.len());
+    while !outcomes.is_empty() {
+        let left = outcomes.len().saturating_sub(AT_ONCE);
+        transcripts.extend(outcomes.drain(left..).rev().map(|outcome| transcript(outcome, blocks)));
+        outcomes.shrink_to(left);
+    }
+    transcripts.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    transcripts
 }
 
 fn transcript(outcome: Outcome, blocks: &Blocks<'_>) -> Transcript {

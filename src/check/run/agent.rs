@@ -37,14 +37,14 @@ pub fn check(work: &Work<'_>, location: &Location, agent: &Listing) -> Part {
     residue::directory(site, agent, Place::Agent, &BTreeSet::new(), &mut part);
     misplaced(work, agent, "the agent directory", Where::LONE, &mut part);
     part.absorb(sessions(work, &location.sessions()));
+    // Before the files are read, which forgets their names.
+    let tasks = part.tasks.clone().into_iter().filter(|task| task.work != TaskWork::References);
+    residue::caches(site, &location.cache, tasks.flat_map(|task| task.files.paths()), site.host, &mut part);
     work.settle(&mut part);
     unlisted(site, &mut part);
     owners(site, &mut part);
     parents(site, &mut part);
     breadcrumbs(site, location, &mut part);
-    let tasks = std::mem::take(&mut part.tasks);
-    let transcripts = tasks.iter().filter(|task| task.work != TaskWork::References).flat_map(|task| task.files.paths());
-    residue::caches(site, &location.cache, transcripts, site.host, &mut part);
     if site.depth != Depth::Connectivity {
         history::check(site, &location.history(), &mut part);
     }

@@ -216,7 +216,7 @@ impl<'a> Work<'a> {
         let tasks = std::mem::take(&mut part.tasks);
         let transcripts = tasks.iter().filter(|task| task.work != TaskWork::References).map(|task| task.files.count());
         part.expect(transcripts.clone().sum(), transcripts.count());
-        let mut files = tasks.iter().flat_map(|task| task.files.paths().map(|path| (path, task.work)));
+        let mut files = tasks.into_iter().flat_map(|task| task.files.paths().map(move |path| (path, task.work)));
         loop {
             let sweep: Vec<(PathBuf, TaskWork)> = files.by_ref().take(SWEEP).collect();
             if sweep.is_empty() {
@@ -241,7 +241,6 @@ impl<'a> Work<'a> {
             }
         }
         drop(files);
-        part.tasks = tasks;
         self.together(part, &mut common);
     }
 

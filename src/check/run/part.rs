@@ -70,7 +70,7 @@ pub struct Task {
 }
 
 /// Some files of one directory. There may be a hundred thousand: the directory is named once.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Files {
     /// The directory.
     pub directory: PathBuf,
@@ -95,10 +95,15 @@ impl Files {
     pub const fn count(&self) -> usize {
         self.count
     }
-    /// Their paths.
-    pub fn paths(&self) -> impl Iterator<Item = PathBuf> + '_ {
-        let names = self.names.split(|byte| *byte == 0).take(self.count);
-        names.map(|name| self.directory.join(OsStr::from_bytes(name)))
+    /// Their paths. Who has nothing but these forgets the names with the last of them.
+    pub fn paths(self: Arc<Self>) -> impl Iterator<Item = PathBuf> {
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let rest = self.names.get(at..)?;
+            let name = rest.get(..memchr::memchr(0, rest)?)?;
+            at += name.len() + 1;
+            Some(self.directory.join(OsStr::from_bytes(name)))
+        })
     }
 }
 
