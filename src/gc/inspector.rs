@@ -268,7 +268,9 @@ impl Inspected<'_, '_> {
             held.same(self.world, "managed_gc_protocol_directory_identity_mismatch")?;
         }
         self.unchanged(&protocol).map_err(|stop| match stop {
-            Stop::Refused { message, path } if message == token::DIRECTORY_CHANGED => Stop::at("managed_gc_protocol_tree_changed", path),
+            Stop::Refused { message, path } if message == token::DIRECTORY_CHANGED && path == internal => {
+                Stop::at("managed_gc_protocol_tree_changed", path)
+            }
             stop => stop,
         })?;
         roles.iter().try_for_each(|role| self.unchanged(role))?;
@@ -307,7 +309,10 @@ impl Inspected<'_, '_> {
             return Err(Stop::at(token::DIRECTORY_CHANGED, &before.path));
         }
         match before.objects.iter().zip(&now.objects).find(|(before, now)| before.name != now.name || !before.meta.same_state(&now.meta)) {
-            Some((changed, _)) => Err(Stop::at(token::FILE_CHANGED, before.path_of(changed))),
+            Some((changed, _)) => {
+                let token = if changed.meta.kind == Kind::Directory { token::DIRECTORY_CHANGED } else { token::FILE_CHANGED };
+                Err(Stop::at(token, before.path_of(changed)))
+            }
             None => Ok(()),
         }
     }

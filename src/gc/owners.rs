@@ -406,4 +406,17 @@ mod tests {
         let Err(Fault::Rule(refusal)) = owners(&inject).evidence(&locator, "s".into()) else { panic!("it was not noticed") };
         assert_eq!(refusal.token(), "task_artifact_owner_parent_changed_during_capture");
     }
+
+    #[test]
+    fn a_manifest_that_vanishes_before_the_second_reading_is_missing() {
+        let opening = last_call(|op, path| op == "opendir" && path == Path::new(&root()), |fs, locator| opened(fs, locator).unwrap());
+        let vanish = |fs: &Memory| fs.remove(format!("{}/{MANIFEST}", root()));
+        assert_eq!(meanwhile(opening, vanish, opened), refused(Refusal::ManifestMissing));
+    }
+    #[test]
+    fn an_owner_whose_directory_fails_to_close_was_not_read() {
+        let (fs, locator) = tree();
+        let failing = Inject::new(&fs, |call| (call.op == "close" && call.path == Path::new(&root())).then_some(Errno::IO));
+        assert!(matches!(opened(&failing, &locator), Err(Fault::Unread(_))));
+    }
 }

@@ -152,4 +152,45 @@ mod tests {
         });
         assert_eq!(standing(&inject), Err(Fault::Unbound));
     }
+
+    /// What nobody of gjc reads is not read here either.
+    #[test]
+    fn a_transcript_above_what_gjc_reads_is_not_opened() {
+        let opened = |size: u64| {
+            let fs = Memory::new();
+            fs.sparse(PATH, size);
+            let opened = std::sync::atomic::AtomicBool::new(false);
+            let failing = Inject::new(&fs, |call| {
+                opened.fetch_or(call.op == "open", std::sync::atomic::Ordering::SeqCst);
+                (call.op == "read").then_some(Errno::IO)
+            });
+            assert_eq!(standing(&failing), Err(Fault::Unbound));
+            opened.load(std::sync::atomic::Ordering::SeqCst)
+        };
+        assert!(opened(READ_CAP) && !opened(READ_CAP + 1));
+    }
+
+    /// The directory of owners and the two roots, while `hook` may fail what is asked.
+    fn roots(change: impl FnOnce(&Memory), fails: Option<(&'static str, &'static str)>) -> Result<(Parent, bool), Fault> {
+        let fs = Memory::new();
+        fs.file("/r/.task-artifact-owners/o/0.bash.log", b"output");
+        change(&fs);
+        let root = crate::gc::SessionsRoot::new(b"/r").unwrap();
+        let inject =
+            Inject::new(&fs, |call| fails.filter(|fails| call.op == fails.0 && call.path == Path::new(fails.1)).map(|_| Errno::IO));
+        let here = |path: &[u8]| PathBuf::from(std::str::from_utf8(path).unwrap());
+        owner_roots(&inject, &root.owner("o"), here).map(|live| (live.parent, matches!(live.root, Root::Tree(_))))
+    }
+    #[test]
+    fn what_stands_of_an_owner_is_unavailable_only_when_it_was_looked_at() {
+        assert!(matches!(roots(|_| (), None), Ok((Parent::Is(_), true))));
+        assert_eq!(roots(|fs| fs.remove("/r/.task-artifact-owners"), None), Ok((Parent::Unavailable, false)), "nothing is there");
+        let file = |fs: &Memory| {
+            fs.remove("/r/.task-artifact-owners");
+            fs.file("/r/.task-artifact-owners", b"");
+        };
+        assert_eq!(roots(file, None), Ok((Parent::Unavailable, false)), "no directory");
+        assert_eq!(roots(|_| (), Some(("lstat", "/r/.task-artifact-owners"))), Err(Fault::Unbound));
+        assert_eq!(roots(|_| (), Some(("opendir", "/r/.task-artifact-owners/o"))), Err(Fault::Unbound), "its tree was not read");
+    }
 }

@@ -421,4 +421,88 @@ mod tests {
         assert_eq!(insecure("/a", None), [], "the sessions root alone is checked");
         assert_eq!(insecure("/a/sessions", None), [(Obstacle::Insecure, "/a/sessions".into())]);
     }
+
+    /// A scan of the profile in which everything is as `change` left it, while `hook` may do more: its kinds of obstacles, and
+    /// the last component of what was not read.
+    fn scanned(
+        change: impl FnOnce(&Memory, &str),
+        hook: impl Fn(&Memory, &str, &crate::fsys::Call<'_>) -> Option<Errno> + Send + Sync,
+    ) -> (Vec<Obstacle>, Vec<String>) {
+        let identity = crate::agent::identity::Identity { platform: crate::agent::identity::Platform::Posix, canonical_path: "/ws".into() };
+        let fs = profile();
+        let scope = format!("/a/sessions/{}", identity.directory_name());
+        fs.plant(&scope, &crate::corpus::clean::scope(&identity, []));
+        change(&fs, &scope);
+        let inject = crate::fsys::Inject::new(&fs, |call| hook(&fs, &scope, call));
+        let profile = Profile { fs: &inject, agent: None, sessions: Path::new("/a/sessions"), uid: 1000, limits: Limits::default() };
+        let scan = scan(&profile, &mut |_| Ok(None));
+        let unread = scan.unread.iter().map(|(path, _)| path.file_name().unwrap().to_string_lossy().into_owned()).collect();
+        (scan.obstacles.into_iter().map(|(obstacle, _)| obstacle).collect(), unread)
+    }
+    fn after(change: impl FnOnce(&Memory, &str)) -> (Vec<Obstacle>, Vec<String>) {
+        scanned(change, |_, _, _| None)
+    }
+
+    #[test]
+    fn a_binding_is_sound_and_its_own_and_no_link() {
+        assert_eq!(after(|_, _| ()), (vec![], vec![]));
+        let other = |fs: &Memory, scope: &str| fs.rename(scope, format!("/a/sessions/v2-{}", "b".repeat(52)));
+        assert_eq!(after(other), (vec![Obstacle::Binding], vec![]), "that of another scope");
+        let linked = |fs: &Memory, scope: &str| {
+            fs.rename(format!("{scope}/{BINDING}"), "/elsewhere");
+            fs.symlink(format!("{scope}/{BINDING}"), "/elsewhere");
+        };
+        assert_eq!(after(linked), (vec![Obstacle::Binding], vec![]), "a link is a fault of it, not of reading it");
+    }
+    #[test]
+    fn a_protocol_directory_that_is_a_link_is_insecure_and_not_unread() {
+        let linked = |fs: &Memory, scope: &str| {
+            fs.rename(format!("{scope}/{INTERNAL}"), "/elsewhere");
+            fs.symlink(format!("{scope}/{INTERNAL}"), "/elsewhere");
+        };
+        assert_eq!(after(linked), (vec![Obstacle::Insecure], vec![]));
+    }
+    #[test]
+    fn a_sound_protocol_directory_stands_only_in_a_v2_scope() {
+        let legacy = |fs: &Memory, scope: &str| fs.rename(scope, "/a/sessions/-ws-");
+        assert_eq!(after(legacy), (vec![Obstacle::ProtocolElsewhere], vec![]));
+    }
+    #[test]
+    fn an_access_list_makes_a_directory_insecure() {
+        let listed = |fs: &Memory, scope: &str| fs.set_acl(scope, crate::fsys::Acl::Default, Ok(4));
+        assert_eq!(after(listed), (vec![Obstacle::Insecure], vec![]));
+    }
+    /// A role that could not be looked at may be the one that seems to be missing.
+    #[test]
+    fn roles_are_not_judged_by_half_of_their_names() {
+        let hidden = |_: &Memory, scope: &str, call: &crate::fsys::Call<'_>| {
+            (call.op == "lstat" && call.path == Path::new(&format!("{scope}/{INTERNAL}/locks"))).then_some(Errno::IO)
+        };
+        assert_eq!(scanned(|_, _| (), hidden), (vec![], vec!["locks".to_owned()]));
+    }
+    #[test]
+    fn a_directory_that_changes_while_it_is_listed_is_unread() {
+        let moving = |fs: &Memory, scope: &str, call: &crate::fsys::Call<'_>| {
+            if call.op == "readdir" && call.path == Path::new(scope) && call.phase == crate::fsys::Phase::Before {
+                fs.file(format!("{scope}/{}", call.number), b"");
+            }
+            None
+        };
+        let (obstacles, unread) = scanned(|_, _| (), moving);
+        assert_eq!(obstacles, []);
+        assert!(!unread.is_empty(), "nobody knows what is in it");
+    }
+    #[test]
+    fn a_candidate_that_grows_while_it_is_read_is_unread() {
+        let fs = Memory::new();
+        fs.file("/x.jsonl", b"{\"type\":\"session\",\"id\":\"s\"}\n");
+        assert_eq!(read(&fs, Path::new("/x.jsonl")), Ok(None));
+        let growing = crate::fsys::Inject::new(&fs, |call| {
+            if call.op == "read" && call.phase == crate::fsys::Phase::After {
+                fs.append("/x.jsonl", b"{}\n");
+            }
+            None
+        });
+        assert!(matches!(read(&growing, Path::new("/x.jsonl")), Err(Unknown::Unread(_))));
+    }
 }

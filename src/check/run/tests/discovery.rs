@@ -309,3 +309,22 @@ fn a_scope_that_cannot_be_read_to_its_end_is_not_known() {
     let inject = Inject::new(&journal.tree.fs, |call| (call.op == "lstat" && call.path == Path::new(&prepared)).then_some(Errno::IO));
     assert_eq!(discovered(&inject), Err("unread"));
 }
+
+/// What is left of an owner whose retirement is pending is asked when the retirement goes on.
+#[test]
+fn a_pending_retirement_is_found_whatever_is_left_of_its_owner() {
+    assert_eq!(
+        after(1, |journal| journal.tree.fs.remove(owner())),
+        Ok(vec![State::ArtifactsRemoved, State::OwnerPending(1)][1..].to_vec())
+    );
+}
+
+/// The workspaces of a copy are those of another machine.
+#[test]
+fn the_workspace_of_a_copy_need_not_be_here() {
+    let journal = Retirement::new().with(0);
+    journal.tree.fs.rename("/ws", "/elsewhere");
+    let world = World { is_copy: true, ..world(&journal.tree.fs) };
+    assert_eq!(discover(&world).map(|found| found.len()), Ok(1));
+    assert_eq!(discovered(&journal.tree.fs), Err(SCOPE_AUTHORITY), "here it would be missing");
+}

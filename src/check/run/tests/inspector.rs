@@ -402,3 +402,84 @@ fn a_session_beside_a_journal_above_its_capacity() {
     assert_eq!(why(Release::V0_17, most), None, "near miss: it opens");
     assert_eq!(why(Release::V0_15, most + 1), None, "near miss: 0.15 has no such receipts");
 }
+
+/// What gjc says when `change` happens right after a lock was opened, which it is when nothing else was judged.
+fn while_a_lock_is_read(change: impl Fn(&Tree) + Sync) -> String {
+    let tree = Tree::new();
+    let lock = at(&tree, &format!("locks/{OP}.lock"));
+    let record = r#"{"attemptId":"a","pid":1,"processStartId":"p","createdAt":1,"heartbeatAt":1,"leaseExpiresAt":1}"#;
+    tree.fs.file(&lock, record.as_bytes());
+    tree.fs.file(at(&tree, "locks/.gjc-lock-00000000-0000-4000-8000-000000000000.stale"), b"");
+    let inject = Inject::new(&tree.fs, |call| {
+        if call.op == "open" && call.path == Path::new(&lock) && call.phase == Phase::After {
+            change(&tree);
+        }
+        None
+    });
+    message(&inject)
+}
+
+/// The names stay what they are; what stands under them, or the directory itself, is in another state.
+#[test]
+fn a_state_that_changes_under_the_same_names_is_named() {
+    let stale = "locks/.gjc-lock-00000000-0000-4000-8000-000000000000.stale";
+    assert_eq!(while_a_lock_is_read(|_| ()), ACCEPTS);
+    let file = |tree: &Tree| tree.fs.set(at(tree, stale), |meta| meta.mtime_ns += 1);
+    assert_eq!(while_a_lock_is_read(file), "managed_gc_protocol_file_changed");
+    let role = |tree: &Tree| tree.fs.set(at(tree, "locks"), |meta| meta.mtime_ns += 1);
+    assert_eq!(while_a_lock_is_read(role), "managed_gc_protocol_directory_changed");
+    let protocol = |tree: &Tree| tree.fs.set(tree.at(INTERNAL), |meta| meta.mtime_ns += 1);
+    assert_eq!(while_a_lock_is_read(protocol), "managed_gc_protocol_tree_changed");
+}
+
+/// What is gone is no other object: whoever looks into it says what that comes to.
+#[test]
+fn a_binding_that_vanishes_changed_and_is_not_another() {
+    assert_eq!(while_a_lock_is_read(|tree| tree.fs.remove(tree.at(BINDING))), "managed_gc_protocol_binding_changed");
+}
+
+#[test]
+fn a_receipt_that_discovery_did_not_find_has_no_journal() {
+    let added = |tree: &Tree| tree.fs.file(at(tree, &format!("receipts/gc-retirement-{OP}-prepared.json")), b"{}");
+    let told = while_a_lock_is_read(added);
+    assert_eq!(told, "task_artifact_owner_continuation_state_missing [receipts/gc-retirement-HEX-prepared.json]");
+}
+
+#[test]
+fn a_file_of_a_role_has_no_access_list() {
+    let listed = |tree: &Tree| {
+        let lock = at(tree, &format!("locks/{OP}.lock"));
+        tree.fs.file(&lock, b"{}");
+        tree.fs.set_acl(&lock, Acl::Access, Ok(4));
+    };
+    assert_eq!(after(listed), "managed_gc_protocol_file_invalid [locks/HEX.lock]");
+}
+
+/// A second name that a lock gets between its listing and its reading.
+#[test]
+fn a_file_that_gets_a_second_name_meanwhile_is_invalid() {
+    let tree = Tree::new();
+    let lock = at(&tree, &format!("locks/{OP}.lock"));
+    tree.fs.file(&lock, b"{}");
+    let linked = Inject::new(&tree.fs, |call| {
+        if call.op == "getxattr"
+            && call.path == Path::new(&lock)
+            && call.phase == Phase::After
+            && tree.fs.lstat(call.path).unwrap().nlink == 1
+        {
+            tree.fs.hard_link(&lock, "/second");
+        }
+        None
+    });
+    assert_eq!(message(&linked), "managed_gc_protocol_file_invalid [locks/HEX.lock]");
+}
+
+#[test]
+fn a_deletion_that_took_an_owner_along_needs_the_owners_journal() {
+    let journal = deleted(as_is, as_is);
+    for state in [State::Prepared, State::ArtifactsRemoved, State::OwnerRetired] {
+        journal.tree.fs.remove(journal.path(state));
+    }
+    let told = message(&journal.tree.fs);
+    assert_eq!(told, "task_artifact_owner_continuation_state_missing [tombstones/HEX.HEX.cleanup-completed-1.json]");
+}

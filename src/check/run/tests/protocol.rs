@@ -101,3 +101,41 @@ fn managed_gc_protocol_record_invalid() {
     let in_0_15 = found_by(Release::V0_15, |tree| tree.fs.file(at(tree, &receipt), b"oops"));
     assert_eq!(in_0_15, [format!("managed_gc_protocol_migration_invalid PROTOCOL/{receipt}")], "0.15 has no inspector");
 }
+
+/// A role that could not be looked at may be the one that seems to be missing.
+#[test]
+fn roles_that_could_not_be_looked_at_are_not_missing() {
+    let tree = Tree::new();
+    let locks = at(&tree, "locks");
+    let inject = Inject::new(&tree.fs, |call| (call.op == "lstat" && call.path == Path::new(&locks)).then_some(Errno::IO));
+    let found = found_in(&checked(&inject, "/a", &options()));
+    assert!(!found.is_empty() && !found.iter().any(|line| line.starts_with("managed_gc_protocol_roles_invalid ")), "{found:?}");
+}
+
+#[test]
+fn of_many_names_that_are_no_roles_five_are_named() {
+    let message = |strays: usize| {
+        let tree = Tree::new();
+        (0..strays).for_each(|stray| tree.fs.directory(at(&tree, &format!("more{stray}"))));
+        let run = checked(&tree.fs, "/a", &options());
+        run.findings.iter().find(|finding| finding.code.name == "managed_gc_protocol_roles_invalid").unwrap().message.to_string()
+    };
+    assert!(message(5).ends_with("`more4` does not belong there."), "{}", message(5));
+    assert!(message(7).ends_with("`more4` does not belong there, and 2 more."), "{}", message(7));
+}
+
+/// A whole directory of another user is told once, where it begins.
+#[test]
+fn what_belongs_to_the_owner_of_its_directory_is_not_told_again() {
+    let owned = |names: &[&str]| {
+        let mut found = found(|tree| {
+            tree.fs.file(at(tree, &format!("locks/{OP}.lock")), b"{}");
+            names.iter().for_each(|name| tree.fs.set(at(tree, name), |meta| meta.uid = 7));
+        });
+        found.retain(|line| !line.starts_with("managed_gc_protocol_lock_invalid "));
+        found
+    };
+    let lock = format!("locks/{OP}.lock");
+    assert_eq!(owned(&[&lock]), [format!("owner_mismatch PROTOCOL/{lock}")]);
+    assert_eq!(owned(&["locks", &lock]), ["owner_mismatch PROTOCOL/locks"]);
+}

@@ -944,3 +944,89 @@ fn a_journal_that_the_disk_contradicts_counts_for_nobody() {
     journal.tree.fs.remove(owner());
     assert_eq!(journal_of(&journal), Some(State::OwnerRetired), "near miss: it is gone");
 }
+
+/// The lookup of a journal while `change` is made to its directory when its first receipt is opened; the times and counts of the
+/// directory are as they were, so that only what is in it tells.
+fn looked_up_beside(change: impl Fn(&Retirement, &str) + Sync) -> Result<Vec<String>, String> {
+    let done = std::sync::atomic::AtomicBool::new(false);
+    let (answer, _) = streams(|journal, call| {
+        if call.op == "open" && call.phase == Phase::Before && !done.swap(true, std::sync::atomic::Ordering::SeqCst) {
+            let directory = journal.tree.at(&format!("{INTERNAL}/{RECEIPTS}"));
+            let before = journal.tree.fs.lstat(Path::new(&directory)).unwrap();
+            change(journal, &directory);
+            if journal.tree.fs.lstat(Path::new(&directory)).unwrap().object() == before.object() {
+                journal.tree.fs.set(&directory, |meta| *meta = before);
+            }
+        }
+    });
+    answer
+}
+
+#[test]
+fn a_lookup_compares_names_kinds_counts_and_the_directory_itself() {
+    assert_eq!(looked_up_beside(|_, _| ()), Ok(vec!["owner_pending".to_owned()]));
+    let refused = Err(AUTHORITY.to_owned());
+    // Names and kinds of this transcript change when its last receipt was read.
+    let at_the_end = |change: &(dyn Fn(&Retirement, &str) + Sync)| {
+        let last = Retirement::new().path(State::OwnerPending(1));
+        let (answer, _) = streams(|journal, call| {
+            if call.op == "close" && call.phase == Phase::After && call.path == Path::new(&last) {
+                let directory = journal.tree.at(&format!("{INTERNAL}/{RECEIPTS}"));
+                let before = journal.tree.fs.lstat(Path::new(&directory)).unwrap();
+                change(journal, &last);
+                journal.tree.fs.set(&directory, |meta| *meta = before);
+            }
+        });
+        answer
+    };
+    let next = |last: &str| last.replace("00000001", "00000002");
+    assert_eq!(at_the_end(&|j, last| j.tree.fs.rename(last, next(last))), refused, "a name");
+    let directory = |j: &Retirement, last: &str| {
+        j.tree.fs.remove(last);
+        j.tree.fs.directory(last);
+    };
+    assert_eq!(at_the_end(&directory), refused, "a kind");
+    let counted = |_: &Retirement, directory: &str| format!("{directory}/gc-retirement-{}-prepared.json", "ab".repeat(32));
+    assert_eq!(looked_up_beside(|j, at| j.tree.fs.file(counted(j, at), b"{}")), refused, "the receipt of another transcript");
+    let moved = |journal: &Retirement, directory: &str| {
+        let before = journal.tree.fs.lstat(Path::new(directory)).unwrap();
+        journal.tree.fs.rename(directory, "/elsewhere");
+        journal.tree.fs.set("/elsewhere", |meta| *meta = before);
+        journal.tree.fs.symlink(directory, "/elsewhere");
+    };
+    assert_eq!(looked_up_beside(moved), refused, "the path leads to another directory");
+}
+
+/// Journals are shown by transcript, those that tell none last; their keys are in no such order.
+#[test]
+fn the_table_is_in_order_of_transcripts() {
+    let journal = Retirement::new();
+    journal.store(&journal.prepared);
+    for number in 2..9 {
+        let path = journal.tree.at(&format!("2026-01-0{number}T00-00-00-000Z_s1.jsonl"));
+        let mut prepared = journal.prepared.clone();
+        Arc::make_mut(&mut prepared.target).transcript_path = path.as_str().into();
+        let name = Key::of(path.as_str().into()).name(State::Prepared);
+        journal.tree.fs.file(journal.tree.at(&format!("{INTERNAL}/{RECEIPTS}/{name}")), &prepared.encode().unwrap());
+    }
+    for key in ["00", "ff"] {
+        let name = format!("gc-retirement-{}-prepared.json", key.repeat(32));
+        journal.tree.fs.file(journal.tree.at(&format!("{INTERNAL}/{RECEIPTS}/{name}")), b"{");
+    }
+    let rows = surveyed(&journal).scopes[0].journals.clone();
+    let days: Vec<Option<char>> = rows.iter().map(|row| row.transcript.as_ref()?.rsplit_once("/2026-01-0")?.1.chars().next()).collect();
+    let wanted: Vec<Option<char>> = "12345678".chars().map(Some).chain([None, None]).collect();
+    assert_eq!(days, wanted);
+}
+
+/// What was not seen may be the receipt that a journal seems to lack.
+#[test]
+fn a_scope_of_which_a_receipt_was_not_seen_has_no_table() {
+    let journal = Retirement::new().with(1);
+    let hidden = journal.path(State::Prepared);
+    let inject = Inject::new(&journal.tree.fs, |call| (call.op == "lstat" && call.path == Path::new(&hidden)).then_some(Errno::IO));
+    let same = |path: &Path| path.to_owned();
+    let around = crate::gc::survey::Around { recorded: &same, here: &same, is_copy: false, told: &|_, _| () };
+    let survey = crate::gc::survey::survey(&inject, Path::new("/a/sessions"), &around).unwrap();
+    assert_eq!((survey.scopes.len(), survey.unread.len()), (0, 1), "{survey:?}");
+}
