@@ -288,4 +288,21 @@ mod tests {
         fs.directory("/r");
         assert!(Source::open(&fs, &listing).is_none(), "another one");
     }
+
+    /// Gives one byte at a time, and is interrupted before each.
+    struct Slow<'b>(&'b [u8], bool);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            self.1 = !self.1;
+            if self.1 { Err(std::io::ErrorKind::Interrupted.into()) } else { self.0.read(&mut buffer[..1]) }
+        }
+    }
+
+    #[test]
+    fn a_receipt_is_read_to_its_end_however_slowly_it_comes() {
+        let mut buffer = [0; 8];
+        assert_eq!(fill(&mut Slow(b"receipt", false), &mut buffer).unwrap(), 7);
+        assert_eq!(&buffer, b"receipt\0");
+    }
 }
