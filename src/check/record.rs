@@ -66,7 +66,6 @@ pub fn read(site: &Site<'_>, path: &Path, sink: &mut dyn Sink) -> Record {
 pub struct Folded<'s> {
     sink: &'s mut dyn Sink,
     place: Place,
-    what: &'static str,
     seen: BTreeMap<&'static str, (&'static Code, u64)>,
 }
 
@@ -84,9 +83,9 @@ impl Sink for Folded<'_> {
 }
 
 impl<'s> Folded<'s> {
-    /// Counts at `place`; `what` are `more receipts of this scope`.
-    pub fn new(sink: &'s mut dyn Sink, place: Place, what: &'static str) -> Self {
-        Folded { sink, place, what, seen: BTreeMap::new() }
+    /// Counts at `place`.
+    pub fn new(sink: &'s mut dyn Sink, place: Place) -> Self {
+        Folded { sink, place, seen: BTreeMap::new() }
     }
     /// Whether what comes of this code is only counted.
     pub fn is_full(&self, code: &Code) -> bool {
@@ -99,8 +98,36 @@ impl<'s> Folded<'s> {
     /// Tells how many were only counted.
     pub fn finish(self) {
         for (code, seen) in self.seen.into_values().filter(|(_, seen)| *seen > MOST) {
-            let message = format!("{} {} are the same; they are not listed.", seen - MOST, self.what);
-            self.sink.push(Finding::new(code, self.place.clone(), message));
+            self.sink.push(Finding::not_listed(code, &self.place.path, seen - MOST));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::retirement_receipt::codes::{GC_RECEIPT_ORPHAN_TRANSCRIPT_MISSING as OTHER, GC_RETIREMENT_PENDING as PENDING};
+    use crate::finding::Collected;
+
+    /// What comes of so many findings of one code, and one of another: how many are listed, and how many others each stands for.
+    fn folded(findings: u64) -> (usize, Vec<Option<u64>>) {
+        let mut sink = Collected::default();
+        let mut told = Folded::new(&mut sink, Place::default());
+        told.push(Finding::new(&OTHER, Place::default(), "another"));
+        for number in 0..findings {
+            match told.is_full(&PENDING) {
+                true => told.count(&PENDING),
+                false => told.push(Finding::new(&PENDING, Place { path: number.to_string().into(), ..Place::default() }, "pending")),
+            }
+        }
+        told.finish();
+        let rest: Vec<_> = sink.findings.iter().filter(|finding| finding.not_listed.is_some()).map(|finding| finding.not_listed).collect();
+        (sink.findings.len() - rest.len(), rest)
+    }
+    #[test]
+    fn what_comes_behind_the_listed_ones_is_counted_so_that_nothing_is_lost_of_the_total() {
+        assert_eq!(folded(MOST), (MOST as usize + 1, vec![]));
+        assert_eq!(folded(MOST + 1), (MOST as usize + 1, vec![Some(1)]));
+        assert_eq!(folded(50_000), (MOST as usize + 1, vec![Some(50_000 - MOST)]));
     }
 }

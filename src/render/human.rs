@@ -259,17 +259,23 @@ impl<'a> Page<'a> {
     /// What is worth knowing: one line a code.
     fn infos(&mut self) {
         let mut codes: IndexMap<&'static str, (&Entry, u64, BTreeSet<&str>)> = IndexMap::new();
+        let mut counted = false;
         for entry in self.plain_findings(Severity::Info) {
             let (_, count, files) = codes.entry(entry.code.name).or_insert((entry, 0, BTreeSet::new()));
             *count += entry.count();
-            files.insert(&entry.place.path);
+            match entry.not_listed {
+                // It may stand at a folder for findings of the files in it.
+                Some(_) => counted = true,
+                None => _ = files.insert(&entry.place.path),
+            }
         }
         if codes.is_empty() {
             return;
         }
         self.title(&self.palette.strong("Worth knowing"));
         let name_width = codes.keys().map(|name| name.len()).max().unwrap_or(0);
-        let indent = 2 + 7 + name_width + 2;
+        let counts = count_width(codes.values().map(|(_, count, _)| *count));
+        let indent = 2 + counts + 3 + name_width + 2;
         for (name, (entry, count, files)) in codes {
             let name = self.palette.severity(Severity::Info, &format!("{name:<name_width$}"));
             let files = match files.len() {
@@ -277,9 +283,11 @@ impl<'a> Page<'a> {
                 files => format!("in {} files", words::grouped(files as u64)),
             };
             let text = wrap(&format!("{} ({files})", entry.code.summary), indent, self.width);
-            self.line(&format!("  {:>4} × {name}  {text}", words::grouped(count)));
+            self.line(&format!("  {:>counts$} × {name}  {text}", words::grouped(count)));
         }
-        self.line(&format!("  {}", self.palette.faint("`--format concise` lists each of them with its place.")));
+        let which = if counted { "those that are not only counted, each" } else { "each of them" };
+        let listed = format!("`--format concise` lists {which} with its place.");
+        self.line(&format!("  {}", self.palette.faint(&wrap(&listed, 2, self.width))));
     }
 
     /// The heading of a file, with what gjc answers when asked to resume it.
@@ -369,9 +377,11 @@ impl<'a> Page<'a> {
             }
         }
         self.title(&self.palette.strong("Next"));
+        let counts = count_width(codes.values().take(STEPS).map(|(_, count)| *count));
+        let indent = 2 + counts + 3;
         for (name, (help, count)) in codes.iter().take(STEPS) {
-            self.line(&format!("  {:>4} × {}", words::grouped(*count), self.palette.strong(name)));
-            self.line(&format!("         {}", wrap(&plain(gist(help)), 9, self.width)));
+            self.line(&format!("  {:>counts$} × {}", words::grouped(*count), self.palette.strong(name)));
+            self.line(&format!("{:indent$}{}", "", wrap(&plain(gist(help)), indent, self.width)));
         }
         let further: Vec<&str> = codes.keys().skip(STEPS).copied().collect();
         let names = if further.is_empty() { codes.keys().copied().collect() } else { further }.join(" ");
@@ -541,6 +551,11 @@ fn fold<'a>(files: IndexMap<&'a str, Runs<'a>>) -> (IndexMap<&'a str, Runs<'a>>,
     (shown, folded.into_values().collect())
 }
 
+/// How wide the column of these counts is.
+fn count_width(counts: impl Iterator<Item = u64>) -> usize {
+    counts.map(|count| words::grouped(count).len()).max().unwrap_or_default().max(4)
+}
+
 /// `(and 12 more: lines 7, 9, 12, 15, …)`.
 fn also(rest: &[&Entry]) -> String {
     let lines: BTreeSet<u64> = rest.iter().filter_map(|entry| entry.place.line).collect();
@@ -635,6 +650,12 @@ mod tests {
         assert_eq!(amount(134_217_727, "bytes"), "127.9 MiB");
         assert_eq!(amount(134_217_728, "bytes"), "128.0 MiB");
         assert_eq!(amount(48_211, "entries"), "48,211 entries");
+    }
+
+    #[test]
+    fn counts_stand_under_each_other_however_large_they_are() {
+        assert_eq!(count_width([1, 999].into_iter()), 4);
+        assert_eq!(count_width([1, 50_000].into_iter()), "50,000".len());
     }
 
     #[test]

@@ -202,7 +202,7 @@ pub fn check(site: &Site<'_>, facts: &Facts<'_>, sink: &mut dyn Sink) {
     }
     let path = facts.sessions.join(TASK_ARTIFACT_OWNERS);
     let owners = Owners { fs: site.fs, path: &path, is_copy: site.assumed_root.is_some() };
-    let told = Folded::new(sink, site.place(&path), "more owners");
+    let told = Folded::new(sink, site.place(&path));
     let mut audit = Audit { site, facts, owners, said: BTreeSet::new(), complete: facts.unread.is_empty(), told };
     audit.opened();
     audit.shared();

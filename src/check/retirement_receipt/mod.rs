@@ -176,7 +176,7 @@ fn scope(site: &Site<'_>, receipts: &Listing, journals: &mut Vec<Journalled>, si
     };
     let directory = Arc::from(receipts.path.as_path());
     let audit = Audit { site, ground, receipts, directory, entries: inventory.entries };
-    let mut told = Folded::new(sink, site.place(&receipts.path), "more receipts of this scope");
+    let mut told = Folded::new(sink, site.place(&receipts.path));
     let mut most = [
         &LARGEST_RETIREMENT_RECEIPT,
         &LARGEST_RETIREMENT_HISTORY,
