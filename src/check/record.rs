@@ -91,9 +91,9 @@ impl<'s> Folded<'s> {
     pub fn is_full(&self, code: &Code) -> bool {
         self.seen.get(code.name).is_some_and(|(_, seen)| *seen >= MOST)
     }
-    /// Counts one of a code of which no more are listed.
-    pub fn count(&mut self, code: &'static Code) {
-        self.seen.entry(code.name).or_insert((code, 0)).1 += 1;
+    /// Counts so many more of a code of which no more are listed.
+    pub fn count(&mut self, code: &'static Code, more: u64) {
+        self.seen.entry(code.name).or_insert((code, 0)).1 += more;
     }
     /// Tells how many were only counted.
     pub fn finish(self) {
@@ -116,7 +116,7 @@ mod tests {
         told.push(Finding::new(&OTHER, Place::default(), "another"));
         for number in 0..findings {
             match told.is_full(&PENDING) {
-                true => told.count(&PENDING),
+                true => told.count(&PENDING, 1),
                 false => told.push(Finding::new(&PENDING, Place { path: number.to_string().into(), ..Place::default() }, "pending")),
             }
         }

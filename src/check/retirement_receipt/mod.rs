@@ -191,9 +191,11 @@ fn scope(site: &Site<'_>, receipts: &Listing, journals: &mut Vec<Journalled>, si
         // Of the two codes that every unfinished journal may have nothing is made once they are only counted.
         let counted = COMMON.map(|code| told.is_full(code));
         let judged: Vec<Judged> = sweep.par_iter().map_init(Desk::default, |desk, files| audit.judge(files, counted, desk)).collect();
-        for (files, Judged { findings, counted, owner, next, lists: [codes, paths] }) in sweep.iter().zip(judged) {
+        for (at, code) in COMMON.into_iter().enumerate().filter(|(at, _)| counted[*at]) {
+            told.count(code, judged.iter().filter(|one| one.counted[at]).count() as u64);
+        }
+        for (files, Judged { findings, owner, next, lists: [codes, paths], .. }) in sweep.iter().zip(judged) {
             journals.extend(owner);
-            counted.into_iter().zip(COMMON).filter(|(one, _)| *one).for_each(|(_, code)| told.count(code));
             tightest = tightest.into_iter().chain(next.map(|next| next.left)).min();
             findings.into_iter().for_each(|finding| told.push(finding));
             let Some(file) = files.objects.iter().max_by_key(|object| object.meta.size) else { continue };
