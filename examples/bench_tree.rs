@@ -1,18 +1,19 @@
 //! Writes the agent directory that `ci/bench.sh` measures: many small healthy transcripts in scopes of their own workspaces.
 //!
-//! `cargo run --release --example bench_tree -- DIR SCOPES TRANSCRIPTS [RECEIPTS]`: `TRANSCRIPTS` in all, two lines each, below
-//! `DIR/agent`; the workspaces stand below `DIR/workspaces`. `RECEIPTS`: so many `prepared` retirement receipts of about 1 KB,
-//! of transcripts that are gone, in the first scope.
+//! `cargo run --release --example bench_tree -- DIR SCOPES TRANSCRIPTS [RECEIPTS [BLOBS]]`: `TRANSCRIPTS` in all, two lines each,
+//! below `DIR/agent`; the workspaces stand below `DIR/workspaces`. `RECEIPTS`: so many `prepared` retirement receipts of about
+//! 1 KB, of transcripts that are gone, in the first scope. `BLOBS`: so many blobs of 4 MiB.
 
 #![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::unwrap_used, reason = "a generator, not part of the tool")]
 
 use gjc_fsck::agent::binding::canonical_text;
 use gjc_fsck::agent::identity::{Identity, Platform};
-use gjc_fsck::agent::layout::{BINDING, INTERNAL, LOCKS, RECEIPTS, SESSIONS, TOMBSTONES};
+use gjc_fsck::agent::layout::{BINDING, BLOBS, INTERNAL, LOCKS, RECEIPTS, SESSIONS, TOMBSTONES};
 use gjc_fsck::agent::owner_evidence::{Entry, Evidence, Inode, Locator, TreeSnapshot, owner_id};
 use gjc_fsck::agent::record::NodeKind;
 use gjc_fsck::gc::{Identity as Prepared, Key, Progress, Receipt, State, Target};
 use gjc_fsck::json::JsString;
+use sha2::{Digest, Sha256};
 use std::fs::{create_dir_all, set_permissions, write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -71,12 +72,19 @@ fn prepared(scope: &str, directory: &Path, number: usize) -> (String, Vec<u8>) {
     (Key::of(transcript_path.as_js()).name(State::Prepared), receipt.encode().unwrap())
 }
 
+/// A blob of 4 MiB that no other number has, under the name that its content gives it.
+fn blob(number: usize) -> (String, Vec<u8>) {
+    let bytes = format!("{number:08}").repeat(512 * 1024).into_bytes();
+    (data_encoding::HEXLOWER.encode(&Sha256::digest(&bytes)), bytes)
+}
+
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let root = PathBuf::from(arguments.next().unwrap_or_else(|| "target/bench-tree".to_owned()));
     let scopes: usize = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(1);
     let transcripts: usize = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(50_000);
     let receipts: usize = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(0);
+    let blobs: usize = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(0);
     create_dir_all(&root).unwrap();
     let root = root.canonicalize().unwrap();
     directory(&root.join("agent"));
@@ -102,5 +110,12 @@ fn main() {
             file(&scope.join(format!("2026-01-01T00-00-00-000Z_{id}.jsonl")), transcript(&id, &workspace).as_bytes());
         }
     }
-    println!("{transcripts} transcripts in {scopes} scopes, {receipts} retirement receipts");
+    if blobs > 0 {
+        directory(&root.join("agent").join(BLOBS));
+    }
+    for number in 0..blobs {
+        let (name, bytes) = blob(number);
+        file(&root.join("agent").join(BLOBS).join(name), &bytes);
+    }
+    println!("{transcripts} transcripts in {scopes} scopes, {receipts} retirement receipts, {blobs} blobs");
 }
