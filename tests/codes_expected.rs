@@ -97,6 +97,20 @@ fn figures_and_causes_are_named() {
 }
 
 #[test]
+fn equal_twins_need_nothing_and_different_ones_another_id() {
+    let help = |file| findings(file).into_iter().find(|finding| finding.code.name == "duplicate_entry_id").unwrap().help.unwrap();
+    assert!(help("27-duplicate-id-identical").starts_with("Nothing needs to be done"));
+    assert!(help("28-duplicate-id-different").starts_with("Give the earlier entry another id"));
+}
+
+#[test]
+fn a_lost_parent_is_mended_where_it_was_lost() {
+    let help = |file| findings(file).into_iter().find(|finding| finding.code.name == "dangling_parent").unwrap().help;
+    assert!(help("07-torn-swallows-next-record").unwrap().starts_with("Mend the damaged line"));
+    assert_eq!(help("24-parent-missing"), None, "no line is known: the advice of the code");
+}
+
+#[test]
 fn a_dangling_parent_behind_a_damaged_line_names_that_line() {
     for (file, code, cause) in [
         ("04-glued-two-complete", "dangling_parent", 3),

@@ -9,7 +9,7 @@ use super::run::Site;
 use super::run::part::Files;
 use super::{legacy, migration_receipt, quota, scope as scope_area, words};
 use crate::agent::candidates::{Candidate, Candidates, Cwds, Hidden, Invalid, Listing as Managed, Provenance, State, look_into};
-use crate::agent::identity::{self, Identity, NoIdentity};
+use crate::agent::identity::{Identity, NoIdentity};
 use crate::agent::layout::{BINDING, SessionsName, sessions_name};
 use crate::agent::legacy::{MAX_UNKNOWN_DIRECTORIES, by_utf16, known_names};
 use crate::agent::migration_receipt as receipt_names;
@@ -151,13 +151,9 @@ fn opens(strict: &str) -> bool {
     matches!(strict, "resumable" | "terminal")
 }
 
-/// The workspace of a header cwd. A copied directory is judged as if it lay where it came from: its workspaces are taken at
-/// their word, because they cannot be resolved here.
+/// The workspace of a header cwd, asked for once.
 fn workspace(site: &Site<'_>, cwds: &Cwds, cwd: &JsString) -> Result<Arc<Identity>, NoIdentity> {
-    cwds.of(cwd, |cwd| match identity::at_its_word(cwd).filter(|_| site.assumed_root.is_some()) {
-        Some(identity) => Ok(identity),
-        None => identity::posix(site.fs, Path::new("/"), cwd),
-    })
+    cwds.of(cwd, |cwd| site.workspace(cwd))
 }
 
 /// Judges all session directories of a sessions root together. `root` is its listing; none when one scope is checked alone.

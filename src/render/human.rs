@@ -2,15 +2,15 @@
 //!
 //! Errors come first, grouped by file, the top ones with the line they are about; then limits and moving files, which are
 //! neither clean nor damaged; then warnings; then, counted, what is merely worth knowing; then what is nearly full; at the
-//! end the next step. Long runs of one code are folded, in one file and over many.
+//! end the next steps. Within each, what is most at stake comes first ([`Stake`]). Long runs of one code are folded, in one file and over many.
 
 use super::Excerpts;
 use super::style::{Palette, plain, wrap};
 use super::words;
 use crate::finding::{Class, Gauge, Release, Severity};
-use crate::report::prose::{gist, of_release};
+use crate::report::prose::of_release;
 use crate::report::reference::level;
-use crate::report::{Entry, Report, Summary, Transcript, Verdict};
+use crate::report::{Entry, Report, Stake, Summary, Transcript, Verdict};
 use indexmap::IndexMap;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -156,22 +156,18 @@ impl<'a> Page<'a> {
         self.line(&format!("\n{title}"));
     }
 
-    /// Findings of one level that are neither capacity nor transient.
-    fn plain_findings(&self, severity: Severity) -> impl Iterator<Item = &'a Entry> + use<'a> {
-        self.report.findings.iter().filter(move |entry| entry.class.is_none() && entry.severity == severity)
-    }
-
-    /// The errors: first the files that could not be judged to their end (fatal codes), else in the order of the report;
-    /// of a file its header first, because without it gjc loads nothing.
-    fn worst_first(&self) -> Vec<&'a Entry> {
-        let mut errors: Vec<&Entry> = self.plain_findings(Severity::Error).collect();
-        let fatal: BTreeSet<&str> = errors.iter().filter(|entry| entry.code.fatal).map(|entry| entry.place.path.as_str()).collect();
-        errors.sort_by_key(|entry| (!fatal.contains(entry.place.path.as_str()), &entry.place.path, entry.code.area != "header"));
-        errors
+    /// Findings of one level that are neither capacity nor transient: what keeps sessions from opening first, then what is
+    /// missing in them, then all else; each in order of path, of a file its header first, because without it gjc loads nothing.
+    fn worst_first(&self, severity: Severity) -> Vec<&'a Entry> {
+        let mut findings: Vec<&Entry> =
+            self.report.findings.iter().filter(|entry| entry.class.is_none() && entry.severity == severity).collect();
+        let stake = |entry: &Entry| Stake::of(entry, self.transcripts.get(&*entry.place.path).copied());
+        findings.sort_by_cached_key(|entry| (stake(entry), &entry.place.path, entry.code.area != "header"));
+        findings
     }
 
     fn errors(&mut self) {
-        let errors = self.worst_first();
+        let errors = self.worst_first(Severity::Error);
         if errors.is_empty() {
             return;
         }
@@ -248,7 +244,7 @@ impl<'a> Page<'a> {
     }
 
     fn warnings(&mut self) {
-        let warnings: Vec<&Entry> = self.plain_findings(Severity::Warning).collect();
+        let warnings = self.worst_first(Severity::Warning);
         if warnings.is_empty() {
             return;
         }
@@ -260,7 +256,7 @@ impl<'a> Page<'a> {
     fn infos(&mut self) {
         let mut codes: IndexMap<&'static str, (&Entry, u64, BTreeSet<&str>)> = IndexMap::new();
         let mut counted = false;
-        for entry in self.plain_findings(Severity::Info) {
+        for entry in self.worst_first(Severity::Info) {
             let (_, count, files) = codes.entry(entry.code.name).or_insert((entry, 0, BTreeSet::new()));
             *count += entry.count();
             match entry.not_listed {
@@ -355,15 +351,15 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// The next steps: the codes, most important first, and what to do about each. A finding that was shown with its
-    /// advice and stands alone needs no second word.
+    /// The next steps: the codes, most important first, and what to do about each, whole: half an advice can be the contrary
+    /// of it. A finding that was shown with its advice and stands alone needs no second word.
     fn next(&mut self) {
         let least = if self.quiet { Severity::Error } else { Severity::Warning };
         let classed = self.report.findings.iter().filter(|entry| entry.class.is_some() && entry.severity >= least);
-        let errors = self.worst_first();
+        let errors = self.worst_first(Severity::Error);
+        let warnings = if self.quiet { Vec::new() } else { self.worst_first(Severity::Warning) };
         let drawn = errors.len();
-        let all: Vec<&Entry> =
-            errors.into_iter().chain(classed).chain(self.plain_findings(Severity::Warning).filter(|_| !self.quiet)).collect();
+        let all: Vec<&Entry> = errors.into_iter().chain(classed).chain(warnings).collect();
         if all.len() == drawn.min(1) {
             return;
         }
@@ -381,11 +377,14 @@ impl<'a> Page<'a> {
         let indent = 2 + counts + 3;
         for (name, (help, count)) in codes.iter().take(STEPS) {
             self.line(&format!("  {:>counts$} × {}", words::grouped(*count), self.palette.strong(name)));
-            self.line(&format!("{:indent$}{}", "", wrap(&plain(gist(help)), indent, self.width)));
+            self.line(&format!("{:indent$}{}", "", wrap(&plain(help), indent, self.width)));
         }
-        let further: Vec<&str> = codes.keys().skip(STEPS).copied().collect();
-        let names = if further.is_empty() { codes.keys().copied().collect() } else { further }.join(" ");
-        let explain = format!("Keep a copy of what you change. More: gjc-fsck explain {names}");
+        let names: Vec<&str> = codes.keys().copied().collect();
+        let more = match names.len().saturating_sub(STEPS) {
+            0 => "More".to_owned(),
+            further => format!("More, and what to do about the last {}", words::grouped(further as u64)),
+        };
+        let explain = format!("Keep a copy of what you change. {more}: gjc-fsck explain {}", names.join(" "));
         self.line(&format!("  {}", self.palette.faint(&wrap(&explain, 2, self.width))));
     }
 

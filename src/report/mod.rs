@@ -13,6 +13,7 @@ pub mod quota;
 pub mod reference;
 pub mod releases;
 pub mod settings;
+pub mod stake;
 pub mod status;
 pub mod vocabulary;
 
@@ -20,6 +21,7 @@ pub use baseline::Baseline;
 pub use build::{Audit, build};
 pub use gate::{Gate, Known};
 pub use settings::{FailOn, Settings};
+pub use stake::Stake;
 pub use status::Status;
 
 use crate::finding::{Answer, Class, Code, Gauge, Severity, Verdicts};

@@ -1,4 +1,4 @@
-//! The sentences of the texts of codes: which of them concern a release, and the one that says what to do.
+//! The sentences of the texts of codes: which of them concern a release.
 
 use crate::finding::Release;
 
@@ -30,14 +30,6 @@ pub fn of_release(text: &str, release: Release) -> String {
     if kept.is_empty() { text.to_owned() } else { kept.join(" ") }
 }
 
-/// Words of a sentence that says too little on its own: `Back up the file.`
-const TOO_LITTLE: usize = 4;
-
-/// What to do, in one sentence: the first one of an advice that says more than to keep a copy.
-pub fn gist(help: &str) -> &str {
-    sentences(help).find(|sentence| sentence.split(' ').count() > TOO_LITTLE).unwrap_or(help)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,11 +44,5 @@ mod tests {
     #[test]
     fn a_text_about_the_other_release_alone_stays() {
         assert_eq!(of_release("0.17 refuses it.", Release::V0_15), "0.17 refuses it.");
-    }
-
-    #[test]
-    fn the_gist_of_an_advice_is_more_than_to_keep_a_copy() {
-        assert_eq!(gist("Back up the file. Remove the torn line named here. Check again."), "Remove the torn line named here.");
-        assert_eq!(gist("Do nothing."), "Do nothing.");
     }
 }

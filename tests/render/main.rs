@@ -218,7 +218,7 @@ fn what_cannot_be_resumed_is_never_called_clean() {
 #[test]
 fn no_fork_is_advised_of_a_file_of_which_nothing_is_loaded() {
     let help = |lenient| report_of("json_syntax", lenient, "malformed", &Settings::default()).findings[0].help.clone();
-    assert!(help("loads 1 entry").contains("`gjc --fork PATH` makes"), "{}", help("loads 1 entry"));
+    assert!(help("loads 1 entry").contains("`gjc --fork PATH` keeps"), "{}", help("loads 1 entry"));
     assert!(help("[]").starts_with("A fork cannot help"), "{}", help("[]"));
 }
 
@@ -229,7 +229,36 @@ fn a_lone_finding_is_not_advised_twice() {
         &NoExcerpts,
         Layout { colour: false, width: 100, quiet: false },
     );
-    assert!(text.contains("help: Keep the original.") && !text.contains("Next"), "{text}");
+    assert!(text.contains("help: Keep the original and mend") && !text.contains("Next"), "{text}");
+}
+
+/// Half an advice may be the contrary of it.
+#[test]
+fn each_next_step_is_the_whole_advice_and_every_code_is_named() {
+    let names = ["json_syntax", "glued_records", "fused_line", "nul_run", "record_spans_lines", "lenient_swallow"];
+    let findings = names.iter().enumerate().map(|(at, name)| finding(name, place(&format!("{at}"), Some(1)), "x"));
+    let report = build(Audit { findings: findings.collect(), ..Audit::default() }, &Settings::default());
+    let text = human(&report, &NoExcerpts, Layout { colour: false, width: 100, quiet: false });
+    let next = text.split_once("\nNext\n").unwrap().1.split_whitespace().collect::<Vec<_>>().join(" ");
+    for name in &names[..5] {
+        assert!(next.contains(check::code(name).unwrap().help), "{name}: {next}");
+    }
+    assert!(next.contains(&format!("what to do about the last 1: gjc-fsck explain {}", names.join(" "))), "{next}");
+}
+
+#[test]
+fn what_keeps_a_session_from_opening_comes_before_what_it_lacks() {
+    let refused = Outcome { path: Arc::from("b"), verdicts: [("S", "malformed".into())].into(), ..Outcome::default() };
+    let opens = Outcome { path: Arc::from("a"), verdicts: [("S", "resumable".into())].into(), ..Outcome::default() };
+    let findings = vec![
+        finding("history_corrupt", place("0.db", None), "x"),
+        finding("blob_missing", place("a", Some(2)), "x"),
+        finding("json_syntax", place("b", Some(2)), "x"),
+    ];
+    let report = build(Audit { findings, outcomes: vec![refused, opens], ..Audit::default() }, &Settings::default());
+    let text = human(&report, &NoExcerpts, Layout { colour: false, width: 100, quiet: false });
+    let at = |code| text.find(code).unwrap();
+    assert!(at("json_syntax") < at("blob_missing") && at("blob_missing") < at("history_corrupt"), "{text}");
 }
 
 #[test]

@@ -80,11 +80,15 @@ pub(super) fn managed(world: &World<'_>, path: &Path) -> Option<Step> {
                     "the line is longer than 8 MiB: gjc wrote it, and no longer takes it from its sessions directory",
                     "Copy the file out of the sessions directory and open the copy by its path (`gjc --resume PATH`): there lines may be longer.",
                 ),
-                Malformed::Utf8(line) => (Some(line), "the line is not UTF-8", "Mend the line in a copy and keep the original."),
+                Malformed::Utf8(line) => (
+                    Some(line),
+                    "the line is not UTF-8",
+                    "Keep the original and mend the line in a copy. `gjc-fsck repair --salvage FILE -o DIR` copies every complete record.",
+                ),
                 Malformed::Syntax(line) => (
                     Some(line),
                     "the line is no JSON by itself (a line that holds nothing but a carriage return is none)",
-                    "Take the line out in a copy and keep the original; or open a copy outside the sessions directory by its path.",
+                    "Keep the original and take the line out of a copy, or mend it there. `gjc-fsck repair --salvage FILE -o DIR` copies every complete record.",
                 ),
                 Malformed::Header => {
                     (None, "the first line with content is no header", "Mend the first line in a copy and keep the original.")
@@ -184,9 +188,11 @@ fn advice_on(cause: &Cause) -> &'static str {
             "gjc reads versions 1 to 5, written as a number: another program or a newer gjc wrote the file, or the number was edited."
         }
         Cause::Header => "The file is no session of gjc, or it lost its first line: put the header back in a copy, and keep the original.",
-        Cause::Utf8 { .. } | Cause::Syntax { .. } | Cause::Schema { .. } => {
-            "Mend the line in a copy and keep the original: until then gjc refuses the file, and never overwrites it."
+        Cause::Utf8 { .. } | Cause::Syntax { .. } => {
+            "Keep the original and mend the line in a copy: until then gjc refuses the file, and never overwrites it. \
+             `gjc-fsck repair --salvage FILE -o DIR` copies every complete record."
         }
+        Cause::Schema { .. } => "Keep the original and mend the line in a copy: until then gjc refuses the file, and never overwrites it.",
         Cause::Load(_) | Cause::Migration(_) | Cause::Context(_) => {
             "Mend the record that the check names, in a copy, and keep the original: until then gjc refuses the file, and never overwrites it."
         }

@@ -39,8 +39,8 @@ pub static BINDING_CONFLICT: Code = Code {
     fatal: true,
     verdict: "resolve refuses; discovery `managed_gc_scope_authority_mismatch`",
     summary: "The binding file belongs to another workspace or another directory.",
-    gjc: "gjc refuses the workspace, because the scope seems to be someone else's. 0.17's garbage collection refuses the whole profile.",
-    help: "The directory was copied or renamed. Move it back to the name that the message computes. Do not edit the digest.",
+    gjc: "gjc refuses the workspace that the directory is named after, because its scope seems to be someone else's; the sessions in it are out of reach. 0.17's garbage collection refuses the whole profile.",
+    help: "With gjc stopped, look whose transcripts lie in it, by the `cwd` of their headers. If the directory was renamed, give it its proper name back; if it is a copy, move it out of `sessions` and keep it; if only the binding file is another's, restore that from a backup. Do not edit the digest.",
     section: "02 §3.2.4",
     ..AREA
 };

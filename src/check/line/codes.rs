@@ -2,6 +2,22 @@
 
 use crate::finding::{Code, Severity};
 
+/// The tool's own answer to damaged lines.
+macro_rules! salvage {
+    () => {
+        "`gjc-fsck repair --salvage FILE -o DIR` copies every complete record, and lists the rest."
+    };
+}
+pub(in crate::check) use salvage;
+
+/// gjc's answer to them. A managed file must pass reader M before it is forked, which most damage fails.
+macro_rules! fork {
+    () => {
+        "Outside managed storage, `gjc --fork PATH` keeps every record that parses."
+    };
+}
+pub(in crate::check) use fork;
+
 /// What the codes of this area have in common.
 const AREA: Code = Code::of_area("line");
 
@@ -12,7 +28,12 @@ pub static INVALID_UTF8: Code = Code {
     verdict: "S, M, R `malformed`; L stores U+FFFD",
     summary: "The file holds bytes that are not valid UTF-8.",
     gjc: "gjc refuses to resume the session (`malformed`). A fork reads it leniently and stores U+FFFD for each bad sequence; a session in managed storage cannot be forked either.",
-    help: "Keep the original. For a transcript outside managed storage, `gjc --fork PATH` keeps every record that parses. Otherwise repair the bytes at the named offset in a copy with an editor that shows them.",
+    help: concat!(
+        "Keep the original, and repair the bytes at the named offset in a copy with an editor that shows them. ",
+        salvage!(),
+        " It puts U+FFFD for bytes that are no UTF-8. ",
+        fork!()
+    ),
     section: "01 §2.3.5",
     ..AREA
 };
@@ -61,7 +82,13 @@ pub static JSON_SYNTAX: Code = Code {
     verdict: "S, M, R `malformed`; L drops the line, or what follows its first complete value",
     summary: "A line is not valid JSON.",
     gjc: "gjc refuses to resume the session (`malformed`). Its lenient loader drops the line, or what follows its first complete value, and everything that depends on it loses its parent.",
-    help: "Keep the original. Look at the line: it is usually a torn write or a manual edit. `gjc --fork PATH` makes a new session from every record that parses; or mend the line in a copy. If the line goes, its child entry loses its parent: let its `parentId` name the last entry before the damage.",
+    help: concat!(
+        "Keep the original and mend the line in a copy: it is usually a torn write or a manual edit. ",
+        salvage!(),
+        " ",
+        fork!(),
+        " If an entry loses its parent by that, let its `parentId` name the last entry before the damage."
+    ),
     section: "01 §2.1, §2.3.6",
     ..AREA
 };
@@ -73,7 +100,7 @@ pub static WHITESPACE_ONLY_LINE: Code = Code {
     verdict: "S, M `malformed`; L ignores it",
     summary: "A line holds only blanks.",
     gjc: "gjc refuses to resume the session (`malformed`), also when it opens it in managed storage; the lenient loader ignores the line.",
-    help: "With gjc stopped and a backup made, remove that one line. No content is lost; truly empty lines are harmless.",
+    help: "Remove that one line, with gjc stopped and a backup made. No content is lost; truly empty lines are harmless.",
     section: "01 §2.3.6",
     ..AREA
 };
@@ -85,7 +112,12 @@ pub static TRUNCATED_LAST_LINE: Code = Code {
     verdict: "S `malformed`; R `bounded_scan_unterminated`; L drops it, or what follows its first complete value",
     summary: "The last line breaks off in the middle of a record.",
     gjc: "gjc refuses to resume the session (`malformed`). The lenient loader drops the unfinished record; the next append would be glued to it and lost as well.",
-    help: "Do not let gjc write to the file. Back it up, then cut the unfinished last line, or run `gjc --fork PATH`, which keeps every complete record. Only the record that was being written is lost.",
+    help: concat!(
+        "Cut the unfinished last line before gjc writes to the file, with gjc stopped and a backup made: only the record that was being written is lost. ",
+        salvage!(),
+        " ",
+        fork!()
+    ),
     section: "01 §2.3.6",
     ..AREA
 };
@@ -97,7 +129,11 @@ pub static GLUED_RECORDS: Code = Code {
     verdict: "S `malformed`; L keeps the first value of the line",
     summary: "Two or more complete records stand on one line.",
     gjc: "gjc refuses to resume the session (`malformed`). The lenient loader keeps the first record of the line and drops the others, so later history can lose its parent.",
-    help: "Back up the file and insert a line end between the records: nothing is lost. A fork would keep only the first of them.",
+    help: concat!(
+        "Insert a line end between the records, with gjc stopped and a backup made: nothing is lost. ",
+        salvage!(),
+        " A fork would keep only the first of them."
+    ),
     section: "01 §2.1",
     ..AREA
 };
@@ -109,7 +145,11 @@ pub static FUSED_LINE: Code = Code {
     verdict: "S `malformed`; L drops both records",
     summary: "A record broke off, and the next one was written onto the same line.",
     gjc: "gjc refuses to resume the session (`malformed`). The lenient loader drops both records.",
-    help: "Back up the file. The complete record begins at the column named: put a line end before it, remove the torn beginning, and let its `parentId` name the last entry before the damage (version 1 has none), else the history before it is cut off. Only the torn record is lost; a fork would lose both.",
+    help: concat!(
+        "Put a line end before the complete record, which begins at the column named, and remove the torn beginning, in a copy; let its `parentId` name the last entry before the damage (version 1 has none), else the history before it is cut off. ",
+        salvage!(),
+        " A fork would lose both."
+    ),
     section: "01 §2.1; field O2",
     ..AREA
 };
@@ -121,7 +161,13 @@ pub static RECORD_SPANS_LINES: Code = Code {
     verdict: "S `malformed`; L accepts it",
     summary: "One record is spread over several lines, as if pretty-printed.",
     gjc: "gjc refuses to resume the session (`malformed`), although its lenient loader reads the record.",
-    help: "Join the record into one line in a copy, or run `gjc --fork PATH`, which writes it back on one line. Do not format transcripts with a JSON formatter.",
+    help: concat!(
+        "Join the record into one line in a copy. ",
+        salvage!(),
+        " ",
+        fork!(),
+        " Do not format transcripts with a JSON formatter."
+    ),
     section: "01 §2.1.2",
     ..AREA
 };
@@ -133,7 +179,11 @@ pub static LENIENT_SWALLOW: Code = Code {
     verdict: "S `malformed`; L loses those records",
     summary: "An unfinished record swallows complete records on the lines that follow.",
     gjc: "gjc refuses to resume the session (`malformed`). The lenient loader reads the following records as part of the torn one, so they disappear without notice.",
-    help: "Do not fork the file as it is. Back it up, complete or remove the torn line named here, and check again: the swallowed records are intact. If you remove it, look at the entry that names it as parent: let its `parentId` name the last entry before the damage.",
+    help: concat!(
+        "Do not fork the file as it is: a fork would lose the swallowed records, which are intact. ",
+        salvage!(),
+        " By hand: complete or remove the torn line in a copy; where an entry names it as parent, let its `parentId` name the last entry before the damage."
+    ),
     section: "01 §2.1.5",
     ..AREA
 };
@@ -145,7 +195,11 @@ pub static NUL_RUN: Code = Code {
     verdict: "S `malformed`; L drops the line, or what follows its first complete value",
     summary: "A line holds NUL bytes, as a crash or a full disk leaves them.",
     gjc: "gjc refuses to resume the session (`malformed`). The lenient loader drops the line, or what follows its first complete value.",
-    help: "Back up the file. If a complete record follows the NUL bytes, remove only those bytes; else remove the line. If an entry behind then lacks its parent, let its `parentId` name the last entry before the damage. Check the disk and the file system as well.",
+    help: concat!(
+        "Remove the NUL bytes in a copy where a complete record follows them on the line, else the whole line. ",
+        salvage!(),
+        " If an entry then lacks its parent, let its `parentId` name the last entry before the damage. Check the disk and the file system as well."
+    ),
     section: "01 §2.1; field S2",
     ..AREA
 };
@@ -181,7 +235,7 @@ pub static CRLF_BLANK_LINE: Code = Code {
     verdict: "M `malformed`; S accepts",
     summary: "A line in managed storage holds nothing but a carriage return.",
     gjc: "gjc refuses to open the session for writing (`malformed`), although the check before it accepts the file.",
-    help: "With gjc stopped and a backup made, remove the empty line or turn the line ends of the file into plain LF.",
+    help: "Remove the empty line, or turn the line ends of the file into plain LF, with gjc stopped and a backup made.",
     section: "01 §2.8",
     ..AREA
 };
@@ -193,7 +247,7 @@ pub static NULL_RECORD: Code = Code {
     verdict: "L throws TypeError; S `malformed`; the picker skips the file; the recent list shows it when a title or a user text stands before the `null`",
     summary: "A line is the JSON value `null`.",
     gjc: "gjc's loader throws on it: the session cannot be resumed or forked and the picker skips it. The recent list may still show it when a title or a user text stands before the line.",
-    help: "Back up the file and remove that line. It holds no content.",
+    help: "Remove that line, with gjc stopped and a backup made. It holds no content.",
     section: "01 §2.2",
     ..AREA
 };
@@ -205,7 +259,7 @@ pub static NON_OBJECT_RECORD: Code = Code {
     verdict: "S `malformed`; L keeps it as an entry",
     summary: "A line is a number, string, boolean or array instead of an object.",
     gjc: "gjc refuses to resume the session (`malformed`). The lenient loader keeps the value as an entry, so a fork carries it over.",
-    help: "Back up the file and remove that line, after checking that it is no fragment of a record that belongs together with its neighbours.",
+    help: "Remove that line, with gjc stopped and a backup made, when it is no fragment of a record that belongs together with its neighbours.",
     section: "01 §2.2, §2.3",
     ..AREA
 };
@@ -253,7 +307,7 @@ pub static DUPLICATE_JSON_KEY: Code = Code {
     verdict: "last value wins; the other is lost on the next rewrite",
     summary: "An object of a record has the same key twice.",
     gjc: "The last value counts. The other one is lost when gjc next rewrites the file.",
-    help: "If the earlier value matters, copy it out before the session is used again. gjc never writes such records; find the tool that did.",
+    help: "Copy the earlier value out before the session is used again, if it matters. gjc never writes such records; find the tool that did.",
     section: "01 §2.1, §8.2",
     ..AREA
 };
@@ -265,7 +319,7 @@ pub static NUMBER_PRECISION: Code = Code {
     verdict: "changed on the next rewrite (infinity becomes null)",
     summary: "A number cannot be held exactly by JavaScript.",
     gjc: "gjc reads the nearest double. The next rewrite stores that; a number too large for a double becomes null.",
-    help: "If the exact digits matter (ids of other systems, for example), store them as a string. Copy them out before gjc rewrites the file.",
+    help: "Copy the exact digits out before gjc rewrites the file, if they matter (ids of other systems, for example), and store them as a string.",
     section: "01 §8.2",
     ..AREA
 };
@@ -277,7 +331,7 @@ pub static LONE_SURROGATE: Code = Code {
     verdict: "a rewrite turns it into U+FFFD when the string has 1,024 units or more",
     summary: "A text holds half of a UTF-16 pair, usually an emoji cut in the middle.",
     gjc: "gjc loads it. Many model providers refuse a request that holds it, and a rewrite turns it into U+FFFD when the text has 1,024 units or more.",
-    help: "If requests of this session are refused, branch before the entry named here, or replace the half character in a copy.",
+    help: "Replace the half character in a copy, or branch before the entry named here, when requests of this session are refused.",
     section: "01 §2.1, §8.4; vectors README 30",
     ..AREA
 };

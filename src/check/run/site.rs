@@ -3,6 +3,7 @@
 use super::Depth;
 use super::part::Part;
 use crate::agent::blobs::Store;
+use crate::agent::identity::{self, Identity, NoIdentity};
 use crate::agent::legacy::Surroundings;
 use crate::agent::walk::{Limits, show};
 use crate::finding::{Mute, Place, Release};
@@ -71,6 +72,17 @@ impl Site<'_> {
     /// A place that is a whole object.
     pub fn place(&self, path: &Path) -> Place {
         Place { path: self.name(path), ..Place::default() }
+    }
+    /// The workspace of a header cwd. A copied directory is judged as if it lay where it came from: its workspaces are taken at
+    /// their word, because they cannot be resolved here.
+    ///
+    /// # Errors
+    /// The native code.
+    pub fn workspace(&self, cwd: &Path) -> Result<Identity, NoIdentity> {
+        match identity::at_its_word(cwd).filter(|_| self.assumed_root.is_some()) {
+            Some(identity) => Ok(identity),
+            None => identity::posix(self.fs, Path::new("/"), cwd),
+        }
     }
     /// A path below the root as records of a copied directory spell it.
     pub fn recorded(&self, here: &Path) -> PathBuf {

@@ -13,7 +13,7 @@ pub static MODE_MISMATCH: Code = Code {
     verdict: "resolve `binding_invalid` (classification `mode_mismatch`): all its sessions are unreachable",
     summary: "A scope directory does not have mode 0700.",
     gjc: "gjc refuses the workspace (`binding_invalid`): all its sessions are unreachable, and no start repairs it.",
-    help: "Run `chmod 700` on the scope directory. Nothing else is wrong with it.",
+    help: "Run `chmod 700` on the scope directory: that alone brings its sessions back, unless other findings name it.",
     section: "02 §4.1, §4.4",
     ..AREA
 };

@@ -12,7 +12,7 @@ pub static DUPLICATE_ENTRY_ID: Code = Code {
     verdict: "the last one owns the id, the earlier is unreachable; R `bounded_scan_duplicate`",
     summary: "Two entries have the same id.",
     gjc: "The later one owns the id; the earlier is unreachable. Above 128 MiB the file is refused (`bounded_scan_duplicate`).",
-    help: "If the bytes are equal nothing is lost. If they differ, give the earlier entry another id in a copy to see it again.",
+    help: "Compare the two entries: where the bytes differ, give the earlier one another id in a copy to see it again; where they are equal nothing is lost.",
     section: "01 §7.1, §7.3",
     ..AREA
 };
@@ -24,7 +24,7 @@ pub static DANGLING_PARENT: Code = Code {
     verdict: "history before it is not in the context of that branch; R `bounded_scan_missing_parent`",
     summary: "An entry's parent is not in the file, so the history before it is cut off.",
     gjc: "gjc opens the session and shows only what follows this entry; the cut-off messages stay in the file. Above 128 MiB the file is refused.",
-    help: "Look at the related place first: usually a damaged line held the parent. Else, in a copy, let the entry name the nearest earlier entry as parent. Do this before you continue the session.",
+    help: "Before you continue the session, let the entry name the nearest entry before it as parent, in a copy. If another finding names a damaged line, mend that first: it may be the parent.",
     section: "01 §7.3; 04 §9.2",
     ..AREA
 };

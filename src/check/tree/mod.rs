@@ -148,9 +148,17 @@ fn duplicates(graph: &Graph<'_>, texts: &Texts, sink: &mut dyn Sink) {
             continue;
         }
         let Some(earlier) = first.insert(id, entry) else { continue };
-        let bytes = if texts.equal(earlier, entry) { "the bytes are equal" } else { "the bytes differ" };
+        let (bytes, help) = if texts.equal(earlier, entry) {
+            (
+                "the bytes are equal",
+                "Nothing needs to be done below 128 MiB: the bytes are equal, so nothing is lost. Above, take one of the two out of a copy.",
+            )
+        } else {
+            ("the bytes differ", "Give the earlier entry another id in a copy, to see it again: the bytes differ.")
+        };
         let message = format!("`{}` is the id of line {} too; {bytes}.", shortened(&graph.text(id)), graph.line(earlier));
-        sink.push(Finding::new(&codes::DUPLICATE_ENTRY_ID, graph.place(entry), message).related("first occurrence", graph.place(earlier)));
+        let finding = Finding::new(&codes::DUPLICATE_ENTRY_ID, graph.place(entry), message).help(help);
+        sink.push(finding.related("first occurrence", graph.place(earlier)));
     }
 }
 
@@ -177,18 +185,21 @@ fn dangling(graph: &Graph<'_>, entry: usize, previous: Option<usize>, lost: &Los
     let parent = graph.loaded.entries[entry].parent;
     let cause = graph.loaded.ids.text(parent).and_then(|id| lost.cause(id));
     let cut = previous.map_or(0, |previous| graph.forest.reach(previous));
-    let mut message = format!(
-        "Its parent `{}` is not in the file; {} cut off.",
-        shortened(&graph.text(parent)),
-        count(u64::from(cut), "message before it is", "messages before it are")
-    );
+    let lost = match cut {
+        0 => "no message before it is cut off".to_owned(),
+        cut => count(u64::from(cut), "message before it is cut off", "messages before it are cut off"),
+    };
+    let mut message = format!("Its parent `{}` is not in the file; {lost}.", shortened(&graph.text(parent)));
     if let Some(damaged) = cause {
         message.push_str(&format!(" It stood on the damaged line {}.", damaged.line));
     }
     let place = Place { pointer: Some("/parentId".to_owned()), ..graph.place(entry) };
     let mut finding = Finding::new(&codes::DANGLING_PARENT, place, message);
     if let Some(damaged) = cause {
-        finding = finding.related("cause", graph.source.damaged(damaged));
+        finding = finding.related("cause", graph.source.damaged(damaged)).help(
+            "Mend the damaged line that held the parent, in a copy, before you continue the session. If it cannot be mended, let this entry \
+             name the nearest entry before it as parent; `gjc-fsck repair --salvage FILE -o DIR` makes such a copy.",
+        );
     } else if parent_is_path {
         finding = finding.help(
             "The session was branched from another file: gjc drops labels while branching and leaves their children without a parent. \

@@ -1,5 +1,6 @@
 //! Codes of the area *verdict* (spec 05).
 
+use crate::check::line::codes::{fork, salvage};
 use crate::finding::{Class, Code, Releases, Role, Severity};
 
 /// What the codes of this area have in common.
@@ -14,7 +15,12 @@ pub static MALFORMED: Code = Code {
     verdict: "S, M",
     summary: "gjc's check before resuming refuses the transcript.",
     gjc: "The session cannot be resumed or opened for writing.",
-    help: "Keep the original. The other findings on the file name the cause; if there is none, please report the file's shape to gjc-fsck. `gjc --fork PATH` keeps every record that parses.",
+    help: concat!(
+        "Keep the original, and mend what the other findings on the file name; where there is none, please report the file's shape to gjc-fsck. ",
+        salvage!(),
+        " ",
+        fork!()
+    ),
     section: "01 §2.3, §2.8",
     ..AREA
 };

@@ -104,6 +104,44 @@ fn binding_conflict_and_missing() {
     assert_eq!(bound_to(Some("/ws")), NOTHING);
 }
 
+/// The advice of the only `binding_conflict` after a change of the tree.
+fn advice_on_a_conflict(change: impl FnOnce(&Tree)) -> String {
+    let tree = Tree::new();
+    change(&tree);
+    let run = checked(&tree.fs, "/a", &options());
+    let mut conflicts = run.findings.into_iter().filter(|finding| *finding.code == *crate::check::code("binding_conflict").unwrap());
+    let advice = conflicts.next().unwrap().help.unwrap();
+    assert!(conflicts.next().is_none());
+    advice
+}
+
+#[test]
+fn a_scope_whose_transcripts_belong_to_it_keeps_its_name_and_gets_its_binding_back() {
+    let advice = advice_on_a_conflict(|t| {
+        t.fs.remove(t.at(BINDING));
+        t.fs.file(t.at(BINDING), &canonical_text(&identity("/elsewhere")));
+    });
+    assert!(advice.starts_with("Leave the directory") && advice.contains("`gjc-fsck scope --canonical /ws`"), "{advice}");
+}
+#[test]
+fn a_renamed_scope_gets_its_name_back() {
+    let name = identity("/ws").directory_name();
+    let renamed = |t: &Tree| t.fs.rename(&t.scope, "/a/sessions/v2-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+    let advice = advice_on_a_conflict(renamed);
+    assert!(advice.contains(&format!("rename it to `{name}`")), "{advice}");
+}
+/// Moving a copy to the name that it bears would put it into the scope that has that name.
+#[test]
+fn a_copy_of_a_scope_is_never_moved_onto_it() {
+    let name = identity("/ws").directory_name();
+    let copied = |t: &Tree| {
+        let copy = "/a/sessions/v2-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+        t.fs.plant(copy, &clean::scope(&identity("/ws"), [(NAME, text("s1", "").as_str())]));
+    };
+    let advice = advice_on_a_conflict(copied);
+    assert!(advice.starts_with(&format!("This is a copy: `{name}` is there too. Never move")), "{advice}");
+}
+
 // security
 
 #[test]
