@@ -680,7 +680,7 @@ fn is_rebound(site: &Site<'_>, identity: &Value) -> bool {
 /// What the other passes have said before the session directories are judged together.
 #[derive(Debug)]
 pub struct Told {
-    /// Paths at which a finding stands that explains a candidate's refusal: any of error severity, and special files.
+    /// Paths at which a finding stands that explains a candidate's refusal: any of error severity.
     blamed: BTreeSet<String>,
     /// Directories whose scopes do not resolve.
     refused: BTreeSet<String>,
@@ -689,8 +689,7 @@ pub struct Told {
 impl Told {
     /// Reads it off the findings.
     pub fn by(findings: &[Finding]) -> Self {
-        let explains =
-            |finding: &&Finding| finding.code.severity == Severity::Error || *finding.code == super::operational::codes::SPECIAL_FILE;
+        let explains = |finding: &&Finding| finding.code.severity == Severity::Error;
         let refuses = |finding: &&Finding| finding.code.refuses_workspace();
         Told {
             blamed: findings.iter().filter(explains).map(|finding| finding.place.path.to_string()).collect(),

@@ -96,6 +96,10 @@ impl Code {
     pub fn refuses_workspace(&self) -> bool {
         self.severity == Severity::Error && self.verdict.starts_with("resolve")
     }
+    /// True when a directory with this code is visited by the listing of no workspace: what lies in it is not taken from there.
+    pub fn hides_sessions(&self) -> bool {
+        self.verdict.starts_with("never scanned") || self.verdict.starts_with("its transcripts are listed only by")
+    }
     /// True when gjc does not open a transcript with this code from managed storage, sound or not: its workspace is not there.
     pub fn lacks_workspace(&self) -> bool {
         self.verdict.starts_with("list: invalid")

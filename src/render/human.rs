@@ -44,6 +44,8 @@ const FOLDERS: usize = 4;
 const NEAR_PERCENT: u64 = 75;
 /// Codes whose advice is repeated as next step.
 const STEPS: usize = 5;
+/// Why gjc does not reach a transcript that it would not refuse.
+const BLOCKED: &str = "workspace refused, missing or unknown";
 /// Gauges that are drawn.
 const BARS: usize = 8;
 
@@ -125,25 +127,28 @@ impl<'a> Page<'a> {
         let words = verdict_words(summary);
         let sign = match words {
             VerdictWords::Trouble | VerdictWords::Unreadable => self.palette.severity(Severity::Error, &format!("✗ {}", words.text())),
-            VerdictWords::NoErrors | VerdictWords::Clean => self.palette.good(&format!("✓ {}", words.text())),
-            VerdictWords::Inconclusive => self.palette.aside(&format!("◆ {}", words.text())),
+            VerdictWords::NoErrors | VerdictWords::NothingNew | VerdictWords::Clean => self.palette.good(&format!("✓ {}", words.text())),
+            VerdictWords::Inconclusive | VerdictWords::OutOfReach => self.palette.aside(&format!("◆ {}", words.text())),
         };
         let said = if said.is_empty() { String::new() } else { format!(": {}", said.join(", ")) };
         self.line(&format!("{sign}{said}"));
         let transcripts = words::count(summary.transcripts, "transcript", "transcripts");
-        match (summary.transcripts, summary.refused, summary.blocked) {
-            (0, _, _) if self.report.findings.is_empty() => self.line("  no transcript was found, and nothing else to object to"),
-            (0, _, _) => {}
-            (_, 0, 0) => self.line(&format!("  {transcripts} checked")),
-            (_, refused, 0) => self.line(&format!("  {} of {transcripts} cannot be resumed", words::grouped(refused))),
-            (_, 0, blocked) => {
-                self.line(&format!("  {} of {transcripts} out of reach: workspace refused or missing", words::grouped(blocked)));
-            }
-            (_, refused, blocked) => {
-                let (refused, blocked) = (words::grouped(refused), words::grouped(blocked));
-                let said = format!("{refused} of {transcripts} cannot be resumed; {blocked} out of reach: workspace refused or missing");
-                self.line(&format!("  {}", wrap(&said, 2, self.width)));
-            }
+        let out_of_reach = self.report.transcripts.iter().filter(|transcript| transcript.is_out_of_reach()).count() as u64;
+        let said = match (summary.transcripts, summary.refused, out_of_reach) {
+            (0, _, _) if self.report.findings.is_empty() => "no transcript was found, and nothing else to object to".to_owned(),
+            (0, _, _) => String::new(),
+            (_, 0, 0) => format!("{transcripts} checked"),
+            (_, refused, 0) => format!("{} of {transcripts} cannot be resumed", words::grouped(refused)),
+            (_, 0, blocked) => format!("{} of {transcripts} out of reach: {BLOCKED}", words::grouped(blocked)),
+            (_, refused, blocked) => format!(
+                "{} of {transcripts} cannot be resumed: gjc refuses {}, and {} out of reach ({BLOCKED})",
+                words::grouped(refused + blocked),
+                words::grouped(refused),
+                words::count(blocked, "is", "are"),
+            ),
+        };
+        if !said.is_empty() {
+            self.line(&format!("  {}", wrap(&said, 2, self.width)));
         }
         if summary.known > 0 {
             let known = words::count(summary.known, "finding is", "findings are");
@@ -425,6 +430,10 @@ pub(super) enum VerdictWords {
     Clean,
     /// There are warnings, or limits are near, and no errors.
     NoErrors,
+    /// What is wrong was accepted beforehand.
+    NothingNew,
+    /// There are no errors, and sessions that gjc does not reach.
+    OutOfReach,
     /// A limit is reached or the tree moved.
     Inconclusive,
     /// Something is wrong.
@@ -438,6 +447,8 @@ impl VerdictWords {
         match self {
             VerdictWords::Clean => "clean",
             VerdictWords::NoErrors => "no errors",
+            VerdictWords::NothingNew => "nothing new",
+            VerdictWords::OutOfReach => "no errors, and sessions out of reach",
             VerdictWords::Inconclusive => "inconclusive",
             VerdictWords::Trouble => "trouble found",
             VerdictWords::Unreadable => "not everything could be read",
@@ -448,8 +459,12 @@ impl VerdictWords {
 pub(super) fn verdict_words(summary: &Summary) -> VerdictWords {
     match summary.verdict {
         // What does not count for the exit status is still there.
-        Verdict::Clean if summary.errors + summary.refused + summary.blocked > 0 => VerdictWords::Trouble,
+        Verdict::Clean if summary.errors > 0 => VerdictWords::Trouble,
+        // Beside what was accepted beforehand nobody can say whose these are.
+        Verdict::Clean if summary.known == 0 && summary.refused > 0 => VerdictWords::Trouble,
+        Verdict::Clean if summary.known == 0 && summary.blocked > 0 => VerdictWords::OutOfReach,
         Verdict::Clean if summary.warnings + summary.capacity + summary.transient > 0 => VerdictWords::NoErrors,
+        Verdict::Clean if summary.known > 0 => VerdictWords::NothingNew,
         Verdict::Clean => VerdictWords::Clean,
         Verdict::Inconclusive => VerdictWords::Inconclusive,
         Verdict::Findings => VerdictWords::Trouble,
@@ -598,13 +613,13 @@ fn shown(path: &str) -> std::borrow::Cow<'_, str> {
 
 /// What gjc answers for a transcript, in words; `error` says whether an error is reported on it.
 fn answer(transcript: &Transcript, error: bool) -> String {
-    let answer = match (transcript.answer("S"), transcript.blocked_by) {
-        (None, None) => String::new(),
-        (Some("resumable" | "terminal"), None) if error => "gjc opens it; what is wrong is said below".to_owned(),
-        (Some("resumable"), None) => "can be resumed".to_owned(),
-        (Some("terminal"), None) => "can be opened (nothing is under way: it waits for a prompt)".to_owned(),
-        (None | Some("resumable" | "terminal"), Some(code)) => format!("out of reach: {code}"),
-        (Some(reason), _) => format!("gjc refuses to resume it: {}", plain(reason)),
+    let answer = match (transcript.refusal(), transcript.blocked_by, transcript.answer("S")) {
+        (Some(reason), ..) => format!("gjc refuses to resume it: {}", plain(reason)),
+        (None, Some(code), _) => format!("out of reach: {code}"),
+        (None, None, None) => String::new(),
+        (None, None, Some(_)) if error => "gjc opens it; what is wrong is said below".to_owned(),
+        (None, None, Some("terminal")) => "can be opened (nothing is under way: it waits for a prompt)".to_owned(),
+        (None, None, Some(_)) => "can be resumed".to_owned(),
     };
     match &transcript.cwd {
         Some(cwd) if answer.is_empty() => plain(cwd).into_owned(),

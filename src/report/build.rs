@@ -177,7 +177,7 @@ fn transcript(outcome: Outcome, blocks: &Blocks<'_>) -> Transcript {
 /// What gjc does not reach, and the first code that says why.
 #[derive(Default)]
 struct Blocks<'a> {
-    /// Folders whose scope does not resolve: an error on the folder itself or on its binding.
+    /// Folders whose scope does not resolve, by an error on the folder itself or on its binding, and folders that no listing visits.
     refused: BTreeMap<&'a str, &'static str>,
     /// Transcripts whose workspace is not there.
     without_workspace: BTreeMap<&'a str, &'static str>,
@@ -186,7 +186,7 @@ struct Blocks<'a> {
 fn blocks(entries: &[Entry]) -> Blocks<'_> {
     let mut blocks = Blocks::default();
     for entry in entries {
-        if entry.code.refuses_workspace() {
+        if entry.code.refuses_workspace() || entry.code.hides_sessions() {
             let folder = match check::managed::judged_by(&entry.place.path) {
                 // The root itself.
                 "." => "",
@@ -468,6 +468,22 @@ mod tests {
         let finding = Finding::new(code("mode_mismatch"), Place { path: Arc::from("s"), ..Place::default() }, "x");
         let report = build(Audit { findings: vec![finding], outcomes: vec![outcome], ..Audit::default() }, &Settings::default());
         assert_eq!((report.summary.blocked, report.summary.refused), (1, 1));
+    }
+
+    #[test]
+    fn what_lies_where_no_listing_looks_is_out_of_reach() {
+        let outcome = |path: &str| Outcome { path: Arc::from(path), verdicts: [("S", "resumable".into())].into(), ..Outcome::default() };
+        let place = |path: &str| Place { path: Arc::from(path), ..Place::default() };
+        let findings = vec![
+            Finding::new(code("scope_name_malformed"), place("sessions/v2-x"), "x"),
+            Finding::new(code("unknown_scope_dir"), place("sessions/stray"), "x"),
+            Finding::new(code("binding_missing"), place("sessions/v2-y"), "x"),
+        ];
+        let outcomes = ["sessions/v2-x/1.jsonl", "sessions/stray/1.jsonl", "sessions/v2-y/1.jsonl"].map(outcome).to_vec();
+        let report = build(Audit { findings, outcomes, ..Audit::default() }, &Settings::default());
+        let blocked: Vec<_> = report.transcripts.iter().map(|transcript| transcript.blocked_by).collect();
+        assert_eq!(blocked, [Some("unknown_scope_dir"), Some("scope_name_malformed"), None]);
+        assert_eq!((report.summary.refused, report.summary.blocked), (0, 2));
     }
 
     #[test]

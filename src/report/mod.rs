@@ -187,8 +187,8 @@ pub struct Transcript {
     #[serde(serialize_with = "answers")]
     #[schemars(with = "IndexMap<&'static str, String>")]
     pub verdicts: Verdicts,
-    /// Why gjc does not reach the transcript, whatever the file says: an error for which it refuses the whole workspace (its
-    /// finding lies above the file), or a workspace that is not there (`cwd_not_found`, …).
+    /// Why gjc does not reach the transcript, whatever the file says: an error for which it refuses the whole workspace, or a directory
+    /// that the listing of no workspace visits (the finding lies above the file), or a workspace that is not there (`cwd_not_found`, …).
     pub blocked_by: Option<&'static str>,
 }
 
@@ -197,7 +197,8 @@ pub struct Transcript {
 pub struct Summary {
     /// Transcripts checked.
     pub transcripts: u64,
-    /// Transcripts that gjc refuses to resume: reader S answers neither `resumable` nor `terminal`.
+    /// Transcripts that gjc refuses to open where they lie: the strict reader does, or, for a file of the sessions root, the managed
+    /// listing or the managed reader.
     pub refused: u64,
     /// Transcripts, refused or not, that gjc does not reach because their workspace is refused or not there.
     pub blocked: u64,
@@ -228,10 +229,28 @@ impl Report {
     }
 }
 
+/// Answers of the managed listing to a file that it does not take for a session (spec 02 §10.3). Those about its workspace are
+/// no matter of the file.
+const NO_CANDIDATE: [&str; 3] = ["invalid_header", "unreadable_candidate", "source_changed"];
+
 impl Transcript {
-    /// True when gjc refuses to resume it; false when it does not, or when the reader was not asked.
+    /// What gjc answers when it refuses to open the transcript where it lies; none when it does not, or when nobody was asked.
+    ///
+    /// A file of the sessions root must be taken by the strict reader, by the managed listing and by the managed reader, in this
+    /// order (spec 01 §2.8, 02 §5.3); anywhere else the strict reader alone decides.
+    pub fn refusal(&self) -> Option<&str> {
+        let strict = self.answer("S").filter(|answer| !matches!(*answer, "resumable" | "terminal"));
+        let listed = self.answer("list");
+        let managed = || self.answer("M").filter(|answer| listed.is_some() && *answer != "opens");
+        strict.or_else(|| listed.filter(|answer| NO_CANDIDATE.contains(answer))).or_else(managed)
+    }
+    /// True when gjc refuses to open it.
     pub fn refused(&self) -> bool {
-        self.answer("S").is_some_and(|answer| answer != "resumable" && answer != "terminal")
+        self.refusal().is_some()
+    }
+    /// True when nothing is wrong with the file itself, and gjc does not reach it.
+    pub fn is_out_of_reach(&self) -> bool {
+        !self.refused() && self.blocked_by.is_some()
     }
     /// The answer of a reader; none when it was not asked.
     pub fn answer(&self, reader: &str) -> Option<&str> {
@@ -277,4 +296,35 @@ pub(crate) fn schema_of<T: JsonSchema>(id: &str) -> Schema {
     let mut schema = schemars::generate::SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>();
     schema.insert("$id".to_owned(), id.into());
     schema
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(verdicts: &[(&'static str, &'static str)]) -> Option<String> {
+        let verdicts = verdicts.iter().map(|(reader, answer)| (*reader, Answer::Borrowed(*answer))).collect();
+        let transcript = Transcript { path: "t".into(), id: None, cwd: None, version: None, verdicts, blocked_by: None };
+        transcript.refusal().map(str::to_owned)
+    }
+
+    #[test]
+    fn outside_the_sessions_root_the_strict_reader_alone_decides() {
+        assert_eq!(refusal(&[("S", "resumable"), ("M", "malformed")]), None);
+        assert_eq!(refusal(&[("S", "terminal")]), None);
+        assert_eq!(refusal(&[("S", "malformed"), ("M", "opens")]).as_deref(), Some("malformed"));
+        assert_eq!(refusal(&[]), None, "nobody was asked");
+    }
+    #[test]
+    fn in_the_sessions_root_the_listing_and_the_managed_reader_must_take_it_too() {
+        assert_eq!(refusal(&[("S", "resumable"), ("M", "malformed"), ("list", "native_v2")]).as_deref(), Some("malformed"));
+        assert_eq!(refusal(&[("S", "resumable"), ("M", "opens"), ("list", "source_changed")]).as_deref(), Some("source_changed"));
+        assert_eq!(refusal(&[("S", "resumable"), ("M", "opens"), ("list", "native_v2")]), None);
+    }
+    #[test]
+    fn what_is_hidden_or_without_workspace_is_not_refused_itself() {
+        for answer in ["shadowed", "retired", "foreign", "not visited", "cwd_not_found"] {
+            assert_eq!(refusal(&[("S", "resumable"), ("M", "opens"), ("list", answer)]), None, "{answer}");
+        }
+    }
 }

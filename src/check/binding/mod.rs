@@ -143,6 +143,16 @@ enum Stranger {
     Unknown,
 }
 
+/// The name that a directory should have by the workspace that its binding names, and whether something beside it has that; none when
+/// no sound binding is in it, or nobody can look.
+pub fn proper_name(site: &Site<'_>, directory: &Path) -> Option<(String, bool)> {
+    let binding = binding::read(site.fs, directory).ok()??;
+    let name = binding.identity()?.directory_name();
+    binding.belongs_in(name.as_bytes()).ok()?;
+    let is_taken = site.fs.present(&directory.parent()?.join(&name)).ok()?;
+    Some((name, is_taken))
+}
+
 fn stranger(site: &Site<'_>, scope: &Scope, directory: &str, expected: Option<&str>) -> Stranger {
     if expected == Some(directory) {
         return Stranger::Binding(None);

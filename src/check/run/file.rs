@@ -163,7 +163,6 @@ fn attempt(site: &Site<'_>, path: &Path, at: Where) -> Result<Checked, Refusal> 
 /// A transcript that is no regular file, or that cannot be read.
 fn refused(site: &Site<'_>, path: &Path, refusal: &Refusal, checked: &mut Checked) {
     match refusal {
-        Refusal::NotAFile(kind) if kind.is_special() => operational::special(site, path, *kind, &mut checked.collected),
         Refusal::Failed(error) if is_ours(site, error) => operational::unreadable(site, error, &mut checked.collected),
         refusal => {
             let message = match refusal {

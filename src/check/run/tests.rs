@@ -404,18 +404,18 @@ fn what_is_not_there() {
     fs.file("/texts/notes.txt", b"hello");
     let run = checked(&fs, "/texts", &options());
     assert_eq!(run.findings[0].message, "Nothing to check in /texts: no transcript, scope or agent directory found.");
-    // What nobody opens is nothing that was checked.
+    fs.special("/pipes/a", Kind::Fifo);
+    assert_eq!(at("/pipes"), ["agent_dir_missing ."], "what nobody opens is nothing that was checked");
     fs.special("/pipes/a.jsonl", Kind::Fifo);
-    assert_eq!(at("/pipes"), ["agent_dir_missing .", "special_file a.jsonl"]);
-    fs.file("/pipes/b.jsonl", text("x", "").as_bytes());
-    assert_eq!(at("/pipes"), ["special_file a.jsonl"], "near miss: a transcript beside it");
+    assert_eq!(at("/pipes"), ["read_failed a.jsonl"], "near miss: it is named like a transcript, and refused as one");
 }
 
 #[test]
 fn a_transcript_that_is_no_file() {
     assert_eq!(after(|t| t.fs.directory(t.at("x.jsonl"))), ["read_failed SCOPE/x.jsonl"]);
     for kind in [Kind::Fifo, Kind::Socket, Kind::Device] {
-        assert_eq!(after(|t| t.fs.special(t.at("x.jsonl"), kind)), ["special_file SCOPE/x.jsonl"], "{kind:?}");
+        assert_eq!(after(|t| t.fs.special(t.at("x.jsonl"), kind)), ["read_failed SCOPE/x.jsonl"], "{kind:?}");
+        assert_eq!(after(|t| t.fs.special(t.at("x"), kind)), ["special_file SCOPE/x"], "{kind:?}");
     }
     let fs = Memory::new();
     fs.special("/pipe", Kind::Fifo);

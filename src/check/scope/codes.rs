@@ -25,8 +25,8 @@ pub static SCOPE_NAME_MALFORMED: Code = Code {
     severity: Severity::Warning,
     verdict: "never scanned; if it does not match `^v2-[a-z2-7]{52}$` it blocks every owner retirement",
     summary: "A directory is named like a workspace scope (`v2-…`), but no digest has this form.",
-    gjc: "gjc never looks inside. A name of the wrong length also blocks every release of task artifacts.",
-    help: "Look at what is inside. If it is a copy of a scope, move it out of `sessions`.",
+    gjc: "gjc never looks inside: its sessions are out of reach. A name of the wrong length also blocks every release of task artifacts.",
+    help: "Look at what is inside: gjc reaches no session in it. If it was a scope, give it its name back with gjc stopped, as `gjc-fsck scope WORKSPACE` prints it. If that name is taken, it is a copy: move it out of `sessions` and keep it.",
     section: "02 §2.3; 03 §9",
     ..AREA
 };

@@ -2,6 +2,7 @@
 
 pub mod codes;
 
+use super::binding;
 use super::run::Site;
 use crate::agent::binding::Binding;
 use crate::agent::identity::{self, NoIdentity, Platform};
@@ -30,25 +31,37 @@ pub fn directory_name(site: &Site<'_>, path: &Path, workspaces: &BTreeSet<&str>,
     let name = path.file_name().unwrap_or_default();
     match sessions_name(name.as_encoded_bytes()) {
         SessionsName::MalformedScope { blocks_owners } => {
-            let message = if blocks_owners {
-                "The name begins like a scope's and is not `v2-` and 52 characters of `[a-z2-7]`."
+            let why = if blocks_owners {
+                "The name begins like a scope's and is not `v2-` and 52 characters of `[a-z2-7]`"
             } else {
-                "The name looks like a scope's, but the digest of no workspace ends so: the last character is `a` or `q`."
+                "The name looks like a scope's, but the digest of no workspace ends so: the last character is `a` or `q`"
             };
-            sink.push(Finding::new(&codes::SCOPE_NAME_MALFORMED, site.place(path), message));
+            let finding = Finding::new(&codes::SCOPE_NAME_MALFORMED, site.place(path), format!("{why}; {}.", held(workspaces)));
+            sink.push(match binding::proper_name(site, path) {
+                Some((name, false)) => finding.help(format!("It is a scope that was renamed: with gjc stopped, rename it to `{name}`.")),
+                Some((name, true)) => finding.help(format!(
+                    "It is a copy of the scope `{name}`, which is there too. With gjc stopped, put the transcripts that only the copy has beside \
+                     those of the other, with their artifact directories, then move the copy out of `sessions` and keep it."
+                )),
+                None => finding,
+            });
         }
         SessionsName::Unknown => {
-            let held = match workspaces.len() {
-                0 => "no transcript with a workspace is in it".to_owned(),
-                n => {
-                    let shown: Vec<&str> = workspaces.iter().take(3).copied().collect();
-                    format!("its transcripts belong to {}{}", shown.join(", "), if n > shown.len() { ", …" } else { "" })
-                }
-            };
-            let message = format!("No managed listing visits a directory of this name; {held}.");
+            let message = format!("No managed listing visits a directory of this name; {}.", held(workspaces));
             sink.push(Finding::new(&codes::UNKNOWN_SCOPE_DIR, site.place(path), message));
         }
         SessionsName::Scope | SessionsName::Legacy | SessionsName::Reserved => {}
+    }
+}
+
+/// Whose transcripts lie in a directory.
+fn held(workspaces: &BTreeSet<&str>) -> String {
+    match workspaces.len() {
+        0 => "no transcript with a workspace is in it".to_owned(),
+        n => {
+            let shown: Vec<&str> = workspaces.iter().take(3).copied().collect();
+            format!("its transcripts belong to {}{}", shown.join(", "), if n > shown.len() { ", …" } else { "" })
+        }
     }
 }
 

@@ -286,6 +286,7 @@ impl Step {
             Opening::Opens { terminal: true, .. } => ("opens", "terminal", "the next move is the user's".to_owned()),
             Opening::Opens { terminal: false, .. } => ("opens", "resumable", "gjc can go on where it stopped".to_owned()),
             Opening::PassedOver { reason, detail } => ("passed_over", *reason, detail.clone()),
+            Opening::Unreadable { detail } => ("fails", "malformed", format!("the managed reader: {detail}")),
             Opening::Fails { code, detail } => ("fails", *code, detail.clone()),
         };
         Step { source, path: text(path), outcome, code, detail, copy: copied }
@@ -565,6 +566,7 @@ impl Resume {
         answer.message = match &opening {
             // gjc says this one in words of its own.
             Opening::Fails { code: "staged", detail } => Some(detail.clone()),
+            Opening::Unreadable { .. } => Some("Could not inspect managed session: malformed".to_owned()),
             Opening::Fails { code, .. } => Some(format!("Could not open session: {code}")),
             _ => None,
         };

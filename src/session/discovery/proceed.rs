@@ -7,6 +7,8 @@ use super::{is_staged, is_within, picker, recent};
 use crate::agent::candidates::{Candidate, Provenance};
 use crate::agent::predict::{self, Listing, Policy};
 use crate::agent::world::{Scope, World};
+use crate::transcript::inspect::EAGER_MAX;
+use crate::transcript::readers::managed as reader;
 use std::path::{Path, PathBuf};
 
 /// Where sessions are looked for.
@@ -56,6 +58,11 @@ pub enum Opening {
     PassedOver {
         /// gjc's reason.
         reason: &'static str,
+        /// What was found.
+        detail: String,
+    },
+    /// gjc stops: the managed reader, which everything below the sessions root must pass, refuses the file.
+    Unreadable {
         /// What was found.
         detail: String,
     },
@@ -263,7 +270,11 @@ pub fn open(world: &World<'_>, path: &Path, look: &Look, managed: Option<&(Scope
         // Whatever else the bounded open says, a file that is too large for the inspection ends as `oversized`.
         (Tail::Error(refused), _) => return refused_by_inspection(refused.reason, refused.detail.clone()),
     };
-    let Some((scope, listing)) = managed.filter(|_| is_within(world, &world.sessions_root, path)) else {
+    let inside = is_within(world, &world.sessions_root, path);
+    if let Some(detail) = inside.then(|| refused_by_managed_reader(world, path)).flatten() {
+        return Opening::Unreadable { detail };
+    }
+    let Some((scope, listing)) = managed.filter(|_| inside) else {
         return Opening::Opens { path: path.to_owned(), migrated: false, terminal };
     };
     let Some(listed) = listing.owned.iter().find(|listed| listed.candidate.path == path) else {
@@ -276,6 +287,18 @@ pub fn open(world: &World<'_>, path: &Path, look: &Look, managed: Option<&(Scope
         Err(refused) if refused.code == "source_changed" => Opening::PassedOver { reason: "identity-mismatch", detail: refused.detail },
         Err(refused) => Opening::Fails { code: refused.code, detail: refused.detail },
     }
+}
+
+/// What reader M objects to in a file that the strict reader takes (spec 01 §2.8). Above 128 MiB the bounded open alone decides.
+fn refused_by_managed_reader(world: &World<'_>, path: &Path) -> Option<String> {
+    let mut file = world.fs.open(path).ok()?;
+    if file.stat().ok()?.size > EAGER_MAX {
+        return None;
+    }
+    let inspected = reader::inspect(&mut file).ok()?;
+    // A file that cannot be closed was not read.
+    file.close().ok()?;
+    inspected.verdict.err().map(|malformed| malformed.to_string())
 }
 
 /// Two reasons of the inspection are thrown, the others pass the file over.

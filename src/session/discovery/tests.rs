@@ -6,7 +6,7 @@ use super::proceed::{Crumb, Destination, For, Opening, Proceeding, Source, proce
 use super::resolve::{Meant, Reach, resolve};
 use super::resume::{ColdFault, ColdIdentity, Look, Refused, Tail, bounded_above};
 use super::saved::{self, Reply};
-use super::{picker, recent};
+use super::{picker, proceed as proceeding, recent, resume};
 use crate::agent::identity::{Identity, Platform};
 use crate::agent::world::World;
 use crate::corpus::clean;
@@ -211,6 +211,23 @@ fn the_picker_says_what_it_leaves_out() {
     assert!(skipped.contains(&&*path("/ws", "s1")) && skipped.contains(&&*path("/ws", "s3")));
     let refused = picker::of_workspace(&tree.world(), Path::new("/nowhere"));
     assert_eq!(refused.refused.map(|refused| refused.code), Some("cwd_missing"));
+}
+
+/// The strict reader takes a line that holds nothing but a carriage return for an empty one.
+#[test]
+fn what_the_managed_reader_refuses_does_not_open_from_the_sessions_root() {
+    let text = format!("{}\r\n", clean::transcript("s1", "/ws", ""));
+    let opens = |at: &Path| {
+        let tree = Tree::new();
+        tree.rewrite(&path("/ws", "s1"), &text);
+        tree.fs.file("/ws/copy.jsonl", text.as_bytes());
+        let look = resume::look(&tree.world(), at, u64::MAX);
+        let scope = proceeding::managed_of(&tree.world(), at);
+        proceeding::open(&tree.world(), at, &look, scope.as_ref(), For::Resume)
+    };
+    let refused = opens(&path("/ws", "s1"));
+    assert!(matches!(&refused, Opening::Unreadable { detail } if detail.contains("is no JSON by itself")), "{refused:?}");
+    assert!(matches!(opens(Path::new("/ws/copy.jsonl")), Opening::Opens { .. }), "near miss: outside nobody asks");
 }
 
 #[test]

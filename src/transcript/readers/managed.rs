@@ -11,15 +11,19 @@ use std::io::{self, Read};
 pub const LONGEST_LINE: u64 = 8_388_608;
 
 /// Why the bytes are `malformed`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Malformed {
     /// This line has more than [`LONGEST_LINE`] bytes.
+    #[error("line {0} is longer than 8 MiB")]
     LineTooLong(u64),
     /// This line is no UTF-8.
+    #[error("line {0} is not UTF-8")]
     Utf8(u64),
     /// This line (a lone CR included) is not accepted by `JSON.parse`.
+    #[error("line {0} is no JSON by itself")]
     Syntax(u64),
     /// The first line with content is no header with a string `id`.
+    #[error("the first line with content is no header")]
     Header,
 }
 

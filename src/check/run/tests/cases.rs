@@ -28,6 +28,24 @@ fn scope_name_malformed() {
     assert_eq!(named(&sound), NOTHING);
 }
 
+/// The advice of the only `scope_name_malformed` when the scope of `/ws` was renamed, or copied, to a name that no scope has.
+#[test]
+fn a_scope_under_a_wrong_name_gets_its_own_back_unless_that_is_taken() {
+    let advice = |change: fn(&Tree)| {
+        let tree = Tree::new();
+        change(&tree);
+        let run = checked(&tree.fs, "/a", &options());
+        let found = run.findings.into_iter().find(|finding| finding.code.name == "scope_name_malformed").unwrap();
+        assert!(found.message.ends_with("its transcripts belong to /ws."), "{}", found.message);
+        found.help.unwrap()
+    };
+    let name = identity("/ws").directory_name();
+    let renamed = advice(|t| t.fs.rename(&t.scope, "/a/sessions/v2-3bX"));
+    assert!(renamed.ends_with(&format!("rename it to `{name}`.")), "{renamed}");
+    let copied = advice(|t| t.fs.plant("/a/sessions/v2-3bX", &clean::scope(&identity("/ws"), [(NAME, text("s1", "").as_str())])));
+    assert!(copied.starts_with(&format!("It is a copy of the scope `{name}`")), "{copied}");
+}
+
 #[test]
 fn workspace_missing_with_every_finding() {
     assert_eq!(codes_after(|t| t.fs.remove("/ws")), ["cwd_not_found", "workspace_missing"]);
