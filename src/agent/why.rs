@@ -21,7 +21,7 @@ use crate::finding::Difference;
 use crate::fsys::{Entry, Errno, Kind, Meta};
 use crate::json::View;
 use crate::transcript::inspect::Inspected;
-use crate::transcript::open::{NOT_A_CANDIDATE, Opening, STAGED, anywhere, in_context};
+use crate::transcript::open::{self, NOT_A_CANDIDATE, Opening, STAGED, anywhere, in_context};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -685,28 +685,19 @@ impl<'w, 'a> Follow<'w, 'a> {
     fn throws(&self) -> Option<Step> {
         const SECTION: &str = "01 §2.5";
         let loaded = self.read.as_ref()?.loaded.as_ref().ok()?;
+        let code = open::throws(loaded, self.world.release)?;
         let advice = "Take the value that is named below out of the entry, in a copy; keep the original.";
         let shows = |opening: &Opening, of: &'static str| match opening {
             Opening::Throws { code: Some("EISDIR") } => "the name of a blob leads to a directory",
             Opening::Throws { code: Some(_) } => "the name of a blob is longer than a file name may be",
             _ => of,
         };
-        let (opening, shows) = match anywhere(loaded) {
-            Opening::Opens => {
-                let context = in_context(loaded, self.world.release);
-                let of = "an entry on the path holds a value that building the context throws at: gjc opens the session at most to its first prompt";
-                let shows = shows(&context, of);
-                (context, shows)
-            }
-            opening => {
-                let shows = shows(&opening, "an entry holds a value that opening throws at, wherever the entry stands");
-                (opening, shows)
-            }
-        };
-        let code = match opening {
-            Opening::Opens => return None,
-            Opening::Throws { code: Some(code) } => code,
-            Opening::Refused(_) | Opening::Throws { code: None } => "TypeError",
+        let shows = match anywhere(loaded) {
+            Opening::Opens => shows(
+                &in_context(loaded, self.world.release),
+                "an entry on the path holds a value that building the context throws at: gjc opens the session at most to its first prompt",
+            ),
+            opening => shows(&opening, "an entry holds a value that opening throws at, wherever the entry stands"),
         };
         Some(stops("open", SECTION, code, vec![saw(&self.path, shows)], advice))
     }

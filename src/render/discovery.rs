@@ -228,10 +228,9 @@ impl Paper {
             "prompt" => "named by its first prompt".to_owned(),
             _ => "no title and no prompt".to_owned(),
         }));
-        facts.extend(row.messages.map(|messages| match (messages, row.messages_is_estimate) {
-            (1, false) => "1 message".to_owned(),
-            (messages, false) => format!("{} messages", grouped(messages)),
-            (messages, true) => format!("at least {} messages", grouped(messages)),
+        facts.extend(row.messages.map(|messages| {
+            let counted = count(messages, "message", "messages");
+            if row.messages_is_estimate { format!("at least {counted}") } else { counted }
         }));
         facts.extend(row.size.map(|size| count(size, "byte", "bytes")));
         facts.extend(row.place.filter(|place| *place != "v2").map(str::to_owned));

@@ -83,9 +83,10 @@ pub fn concise(catalogue: &Catalogue) -> String {
 fn messages(session: &Session) -> String {
     match (session.messages, session.messages_is_estimate) {
         (None, _) => "not in the picker".to_owned(),
-        (Some(1), false) => "1 message".to_owned(),
-        (Some(count), false) => format!("{count} messages"),
-        (Some(count), true) => format!("at least {count} messages"),
+        (Some(messages), is_estimate) => {
+            let counted = words::count(messages, "message", "messages");
+            if is_estimate { format!("at least {counted}") } else { counted }
+        }
     }
 }
 

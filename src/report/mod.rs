@@ -237,12 +237,13 @@ impl Transcript {
     /// What gjc answers when it refuses to open the transcript where it lies; none when it does not, or when nobody was asked.
     ///
     /// A file of the sessions root must be taken by the strict reader, by the managed listing and by the managed reader, in this
-    /// order (spec 01 §2.8, 02 §5.3); anywhere else the strict reader alone decides.
+    /// order (spec 01 §2.8, 02 §5.3); anywhere else the strict reader alone decides. Then it is opened, which may throw (01 §2.5).
     pub fn refusal(&self) -> Option<&str> {
         let strict = self.answer("S").filter(|answer| !matches!(*answer, "resumable" | "terminal"));
         let listed = self.answer("list");
         let managed = || self.answer("M").filter(|answer| listed.is_some() && *answer != "opens");
-        strict.or_else(|| listed.filter(|answer| NO_CANDIDATE.contains(answer))).or_else(managed)
+        let refused = strict.or_else(|| listed.filter(|answer| NO_CANDIDATE.contains(answer))).or_else(managed);
+        refused.or_else(|| self.answer("open"))
     }
     /// True when gjc refuses to open it.
     pub fn refused(&self) -> bool {
@@ -314,6 +315,10 @@ mod tests {
         assert_eq!(refusal(&[("S", "terminal")]), None);
         assert_eq!(refusal(&[("S", "malformed"), ("M", "opens")]).as_deref(), Some("malformed"));
         assert_eq!(refusal(&[]), None, "nobody was asked");
+    }
+    #[test]
+    fn what_throws_when_it_is_opened_is_refused_wherever_it_lies() {
+        assert_eq!(refusal(&[("S", "resumable"), ("open", "TypeError")]).as_deref(), Some("TypeError"));
     }
     #[test]
     fn in_the_sessions_root_the_listing_and_the_managed_reader_must_take_it_too() {

@@ -76,6 +76,20 @@ pub fn anywhere(loaded: &Loaded<Facts>) -> Opening {
     }
 }
 
+/// What gjc throws when it opens a session that the strict reader took, and builds its first context: `TypeError`, or what the
+/// operating system answers; none when nothing throws.
+pub fn throws(loaded: &Loaded<Facts>, release: Release) -> Option<&'static str> {
+    let opening = match anywhere(loaded) {
+        Opening::Opens => in_context(loaded, release),
+        opening => opening,
+    };
+    match opening {
+        Opening::Opens => None,
+        Opening::Throws { code: Some(code) } => Some(code),
+        Opening::Refused(_) | Opening::Throws { code: None } => Some("TypeError"),
+    }
+}
+
 /// What building the live context does: it throws when an entry with a hazard is materialised. That is every entry of
 /// the path that the winning compaction does not cover; a compaction that finds no kept entry covers nothing.
 pub fn in_context(loaded: &Loaded<Facts>, release: Release) -> Opening {

@@ -123,6 +123,12 @@ impl Passes<'_> {
         if let Some(bounded) = bounded {
             outcome.verdicts.push(("R", bounded.map_or_else(|refused| refused.refusal.token(), |()| "opens").into()));
         }
+        // The last word of an opening that nothing refuses before.
+        if matches!(inspected.verdict, Verdict::Resumable | Verdict::Terminal)
+            && let Some(throws) = inspected.loaded.as_ref().ok().and_then(|loaded| open::throws(loaded, options.release))
+        {
+            outcome.verdicts.push(("open", throws.into()));
+        }
         let managed = managed.finish(encoding);
         if source.managed {
             outcome.verdicts.push(("M", if managed.is_ok() { "opens" } else { "malformed" }.into()));

@@ -287,6 +287,7 @@ impl Step {
             Opening::Opens { terminal: false, .. } => ("opens", "resumable", "gjc can go on where it stopped".to_owned()),
             Opening::PassedOver { reason, detail } => ("passed_over", *reason, detail.clone()),
             Opening::Unreadable { detail } => ("fails", "malformed", format!("the managed reader: {detail}")),
+            Opening::Throws { code } => ("fails", *code, "the inspection takes it, and opening throws at a value of an entry".to_owned()),
             Opening::Fails { code, detail } => ("fails", *code, detail.clone()),
         };
         Step { source, path: text(path), outcome, code, detail, copy: copied }
@@ -567,6 +568,7 @@ impl Resume {
             // gjc says this one in words of its own.
             Opening::Fails { code: "staged", detail } => Some(detail.clone()),
             Opening::Unreadable { .. } => Some("Could not inspect managed session: malformed".to_owned()),
+            Opening::Throws { code } => Some((*code).to_owned()),
             Opening::Fails { code, .. } => Some(format!("Could not open session: {code}")),
             _ => None,
         };

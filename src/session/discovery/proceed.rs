@@ -66,6 +66,11 @@ pub enum Opening {
         /// What was found.
         detail: String,
     },
+    /// Opening it, or building its first context, throws: no other candidate is asked.
+    Throws {
+        /// `TypeError`, or what the operating system answers.
+        code: &'static str,
+    },
     /// gjc stops with an error: no other candidate is asked.
     Fails {
         /// gjc's code.
@@ -274,15 +279,17 @@ pub fn open(world: &World<'_>, path: &Path, look: &Look, managed: Option<&(Scope
     if let Some(detail) = inside.then(|| refused_by_managed_reader(world, path)).flatten() {
         return Opening::Unreadable { detail };
     }
-    let Some((scope, listing)) = managed.filter(|_| inside) else {
-        return Opening::Opens { path: path.to_owned(), migrated: false, terminal };
+    let opened = |path: PathBuf, migrated| match look.throws {
+        Some(code) => Opening::Throws { code },
+        None => Opening::Opens { path, migrated, terminal },
     };
+    let Some((scope, listing)) = managed.filter(|_| inside) else { return opened(path.to_owned(), false) };
     let Some(listed) = listing.owned.iter().find(|listed| listed.candidate.path == path) else {
         // Only the most recent file of a scope can be one that no listing owns: a link, or the session of another workspace.
         return Opening::Fails { code: "unauthorized", detail: "it is not an authorized managed candidate".to_owned() };
     };
     match predict::open(world, scope, &listed.candidate, Policy::CopyRetain) {
-        Ok(opened) => Opening::Opens { path: opened.path, migrated: opened.migrated, terminal },
+        Ok(predict::Opened { path, migrated }) => opened(path, migrated),
         // A session that changed since it was listed is another one; every other error is gjc's last word.
         Err(refused) if refused.code == "source_changed" => Opening::PassedOver { reason: "identity-mismatch", detail: refused.detail },
         Err(refused) => Opening::Fails { code: refused.code, detail: refused.detail },

@@ -13,6 +13,7 @@ use crate::transcript::EntryKind;
 use crate::transcript::ids::Ids;
 use crate::transcript::inspect::{self, EAGER_MAX, Inspected, Options, Reason, Verdict};
 use crate::transcript::load::{self, Keep, Seen};
+use crate::transcript::open;
 use crate::transcript::readers::bounded::{self, BOUNDED_MAX, LONGEST_LINE};
 use crate::transcript::readers::picker::ReadAt;
 use data_encoding::HEXLOWER;
@@ -67,11 +68,13 @@ pub struct Inspection {
     pub tail: Tail,
     /// Header cwd, patched; none when the file is refused.
     pub cwd: Option<JsString>,
+    /// What opening it, or building its first context, throws all the same.
+    pub throws: Option<&'static str>,
 }
 
 /// Inspects a file as gjc does before it resumes it.
 pub fn inspect(world: &World<'_>, path: &Path, budget: u64) -> Inspection {
-    let refused = |reason: &Reason, inspected| Inspection { tail: Tail::Error(Refused::new(reason, inspected)), cwd: None };
+    let refused = |reason: &Reason, inspected| Inspection { tail: Tail::Error(Refused::new(reason, inspected)), cwd: None, throws: None };
     let options = Options { release: world.release, budget };
     let looked = match inspect::file(world.fs, path, options) {
         Ok(looked) => looked,
@@ -87,7 +90,12 @@ pub fn inspect(world: &World<'_>, path: &Path, budget: u64) -> Inspection {
         Ok(again) => again,
         Err(reason) => return refused(&reason, None),
     };
-    Inspection { cwd: again.cwd, tail: tail(TranscriptIdentity::of(path_text(&looked.canonical), again.id, &looked.meta, again.sha256)) }
+    let throws = looked.inspected.loaded.as_ref().ok().and_then(|loaded| open::throws(loaded, world.release));
+    Inspection {
+        throws,
+        cwd: again.cwd,
+        tail: tail(TranscriptIdentity::of(path_text(&looked.canonical), again.id, &looked.meta, again.sha256)),
+    }
 }
 
 /// What the verdict does not carry.
@@ -211,13 +219,15 @@ pub struct Look {
     pub tail: Tail,
     /// The bounded open, when the file is too large for the inspection.
     pub bounded: Option<Result<Bounded, Reason>>,
+    /// What opening it throws although the inspection takes it.
+    pub throws: Option<&'static str>,
 }
 
 /// Looks at a file once: inspected whole, or scanned when it is too large for that.
 pub fn look(world: &World<'_>, path: &Path, budget: u64) -> Look {
-    let tail = inspect(world, path, budget).tail;
+    let Inspection { tail, throws, .. } = inspect(world, path, budget);
     let is_large = matches!(&tail, Tail::Error(refused) if refused.reason == "oversized");
-    Look { tail, bounded: is_large.then(|| bounded(world, path)) }
+    Look { tail, bounded: is_large.then(|| bounded(world, path)), throws }
 }
 
 /// What gjc compares of a cold transcript before it rolls back to it, in place of a hash of the whole file (spec 04 §4.7).

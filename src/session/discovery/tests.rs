@@ -231,6 +231,22 @@ fn what_the_managed_reader_refuses_does_not_open_from_the_sessions_root() {
 }
 
 #[test]
+fn what_throws_at_opening_does_not_open_although_the_inspection_takes_it() {
+    let null = "{\"type\":\"message\",\"id\":\"e9\",\"parentId\":\"e0000001\",\"timestamp\":\"2026-01-01T00:00:02.000Z\",\"message\":\
+                {\"role\":\"assistant\",\"content\":[BLOCK],\"timestamp\":1767225602000}}\n";
+    let opens = |block: &str| {
+        let tree = Tree::new();
+        tree.rewrite(&path("/ws", "s1"), &format!("{}{}", clean::transcript("s1", "/ws", ""), null.replace("BLOCK", block)));
+        let look = resume::look(&tree.world(), &path("/ws", "s1"), u64::MAX);
+        let scope = proceeding::managed_of(&tree.world(), &path("/ws", "s1"));
+        proceeding::open(&tree.world(), &path("/ws", "s1"), &look, scope.as_ref(), For::Resume)
+    };
+    assert_eq!(opens("null"), Opening::Throws { code: "TypeError" });
+    let text = opens("{\"type\":\"text\",\"text\":\"hello\"}");
+    assert!(matches!(text, Opening::Opens { .. }), "{text:?}");
+}
+
+#[test]
 fn the_most_recent_file_of_a_scope_may_be_one_that_no_listing_owns() {
     let tree = Tree::new();
     tree.fs.symlink(scope("/ws").join("z.jsonl"), path("/other", "o1"));
@@ -294,7 +310,7 @@ fn a_large_session_is_continued_only_where_the_user_spoke_last() {
     // As one that is too large to be loaded whole: the bound, and what the inspection said of it, are set down here.
     let look = || {
         let refused = Refused { reason: "oversized", size: None, detail: String::new() };
-        Look { tail: Tail::Error(refused), bounded: Some(bounded_above(&tree.world(), path, 0)) }
+        Look { tail: Tail::Error(refused), bounded: Some(bounded_above(&tree.world(), path, 0)), throws: None }
     };
     let opening = |look: &Look, purpose| super::proceed::open(&tree.world(), path, look, None, purpose);
     let opens = |terminal| Opening::Opens { path: path.to_owned(), migrated: false, terminal };
