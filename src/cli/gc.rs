@@ -4,7 +4,7 @@ use super::list::{named, no_agent_directory};
 use super::{Console, Failure, Status};
 use crate::agent::layout::is_transcript_name;
 use crate::agent::locate::{Part, part_of};
-use crate::finding::Difference;
+use crate::finding::{Class, Difference};
 use crate::fsys::host::ThisHost;
 use crate::fsys::{Fs, Kind, Real};
 use crate::gc::inspector::{Answer, inspect};
@@ -100,7 +100,8 @@ fn transcript(path: &Path, console: &Console) -> Option<(PathBuf, OsString)> {
 
 /// What gjc would not read, by kind.
 fn status(survey: &Survey) -> Status {
-    let full = |token: &str| token == "managed_gc_journal_capacity_exceeded";
+    // By the class of its code: a capacity has several tokens, and none of them speaks of damage.
+    let full = |token: &str| crate::check::code(token).is_some_and(|code| code.class == Some(Class::Capacity));
     let mut status = if survey.unread.is_empty() { Status::CLEAN } else { Status::OPERATIONAL };
     status = match survey.inspection.as_ref().map(|inspection| &inspection.answer) {
         Some(Answer::Refuses { message, .. }) if full(message) => status | Status::INCONCLUSIVE,
@@ -120,4 +121,33 @@ fn status(survey: &Survey) -> Status {
         }
     }
     status
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gc::inspector::Inspection;
+
+    /// The status when the inspector refuses with this message, and nothing else is wrong.
+    fn refused(message: &str) -> Status {
+        let answer = Answer::Refuses { message: message.into(), path: "/a/sessions".into() };
+        let inspection = Some(Inspection { answer, scopes: Vec::new() });
+        let root = "/a/sessions".to_owned();
+        status(&Survey { schema: crate::gc::survey::SCHEMA, root, scopes: Vec::new(), looked_at: 0, unread: Vec::new(), inspection })
+    }
+
+    #[test]
+    fn every_capacity_of_the_inspector_is_a_capacity_and_no_damage() {
+        let capacities = [
+            "managed_gc_journal_capacity_exceeded",
+            "managed_gc_protocol_entry_limit_exceeded",
+            "managed_gc_protocol_scope_limit_exceeded",
+        ];
+        for capacity in capacities {
+            assert_eq!(refused(capacity), Status::INCONCLUSIVE, "{capacity}");
+        }
+        for other in ["managed_gc_protocol_roles_invalid", "managed_gc_protocol_lock_invalid [locks/x]"] {
+            assert_eq!(refused(other), Status::FINDINGS, "near miss: {other}");
+        }
+    }
 }

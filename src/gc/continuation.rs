@@ -116,10 +116,10 @@ impl Continuation {
     pub fn read<'a>(value: impl View<'a>, root: &SessionsRoot, evidence: &Evidence) -> Result<Continuation, Refusal> {
         const REQUIRED: [&str; 4] = ["schemaVersion", "parentIdentity", "retainedRootPath", "retainedTreeSnapshot"];
         let invalid = Refusal::ContinuationInvalid;
-        let members = value.members().take(12).count();
+        let members = value.members().take(REQUIRED.len()).count();
         let optional: Vec<&str> = List::ALL.map(List::key).into_iter().chain(["payloadDurable"]).chain(REQUIRED).collect();
-        // Which of the four is missing is found out below, each by its own parser.
-        if !value.is_record() || !(4..=11).contains(&members) || !is_closed(value, &[], &optional) {
+        // Which of the four is missing is found out below, each by its own parser; more than eleven are not known.
+        if !value.is_record() || members < REQUIRED.len() || !is_closed(value, &[], &optional) {
             return Err(invalid);
         }
         if value.get("schemaVersion").and_then(View::as_f64) != Some(1.0) {
@@ -500,6 +500,38 @@ mod tests {
         assert!(!is_within(&changed(&expected, "f", |entry| entry.dev = 2), &expected));
         assert!(!is_within(&changed(&expected, "f", |entry| entry.ino = 9), &expected));
         assert!(!is_within(&TreeSnapshot { root: Inode { dev: 1, ino: 2 }, ..expected.clone() }, &expected));
+    }
+    /// §5.5: counted before anything is read, so that the same member that is missing has two tokens.
+    #[test]
+    fn a_continuation_has_four_members_to_eleven() {
+        let evidence = Evidence::read(&Value::parse(crate::agent::owner_evidence::example("s").as_bytes()).unwrap()).unwrap();
+        let root = SessionsRoot::new(b"/r").unwrap();
+        let paths = root.owner(&evidence.locator.owner_id);
+        let whole = Continuation::new(evidence.parent, JsString::from_wtf8(paths.root.clone()), evidence.tree.clone());
+        let of = |continuation: &Continuation| {
+            let mut bytes = Vec::new();
+            continuation.write(&mut bytes);
+            Value::parse(&bytes).unwrap().as_object().unwrap().clone()
+        };
+        let read = |members: crate::json::Object| Continuation::read(&Value::Object(members), &root, &evidence).map(|_| ());
+        let mut full = whole.clone();
+        for (list, value) in List::ALL.into_iter().zip([&paths.removing[..], b"c", &paths.root, &paths.root, &paths.root, b"0x00000001"]) {
+            full.append(list, JsString::from_wtf8(value.to_vec()));
+        }
+        full.payload_durable = Some(true);
+        assert_eq!((of(&whole).len(), read(of(&whole))), (4, Ok(())));
+        assert_eq!((of(&full).len(), read(of(&full))), (11, Ok(())));
+        for missing in ["parentIdentity", "retainedTreeSnapshot"] {
+            let mut three = of(&whole);
+            three.remove(missing);
+            assert_eq!(read(three), Err(Refusal::ContinuationInvalid), "three members, without {missing}");
+            let mut ten = of(&full);
+            ten.remove(missing);
+            assert_eq!(read(ten), Err(Refusal::EvidenceInvalid), "ten members, without {missing}");
+        }
+        let mut more = of(&full);
+        more.set("x", Value::Null);
+        assert_eq!(read(more), Err(Refusal::ContinuationInvalid), "one that is not known");
     }
     #[test]
     fn a_list_takes_its_own_values_once_and_not_too_many() {

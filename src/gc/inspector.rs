@@ -161,10 +161,12 @@ impl Held {
         let object = world.fs.lstat(&path).ok().map(|meta| meta.object());
         Held { path, object }
     }
-    /// The same object stands there still. One that is gone or cannot be asked for is the affair of whoever looks into it.
+    /// The same object stands there still. One that is gone or cannot be asked for, now or then, is the affair of whoever looks
+    /// into it.
     fn same(&self, world: &World<'_>, token: &'static str) -> Result<(), Stop> {
         let now = Held::of(world, self.path.clone()).object;
-        if now.is_some() && now != self.object { Err(Stop::at(token, &self.path)) } else { Ok(()) }
+        let is_another = self.object.zip(now).is_some_and(|(before, now)| before != now);
+        if is_another { Err(Stop::at(token, &self.path)) } else { Ok(()) }
     }
 }
 

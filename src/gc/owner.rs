@@ -30,7 +30,8 @@ impl Manifest {
         let invalid = Refusal::ManifestInvalid;
         let value = Value::parse(&text::utf8_lossy(bytes)).ok_or(invalid)?;
         let session_id = value.str_member("sessionId").filter(|id| !id.is_empty()).ok_or(invalid)?.into_owned();
-        let mut rest = value.as_object().filter(|members| members.len() == 5).ok_or(invalid)?.clone();
+        // A locator has four members and no other, which makes five.
+        let mut rest = value.as_object().ok_or(invalid)?.clone();
         rest.remove("sessionId");
         let locator = Locator::of(&Value::Object(rest)).ok_or(invalid)?;
         Ok(Manifest { locator, session_id: JsString::from_wtf8(session_id) })

@@ -9,8 +9,7 @@ use crate::agent::artifacts::{self, Fault as Unsurveyed};
 use crate::agent::owner_evidence::Inode;
 use crate::fsys::input::READ_CAP;
 use crate::fsys::{Errno, Fs, Kind, Sha256Reader, Watched};
-use crate::json::text::utf8_lossy;
-use crate::json::{JsString, Value, View};
+use crate::json::{JsString, View};
 use crate::transcript::readers::owner::{self, owner};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -57,9 +56,7 @@ pub fn transcript(fs: &dyn Fs, path: &Path, target: &Target, elsewhere: impl Fn(
 
 /// Session id and cwd of a first line, neither empty.
 fn header(line: &[u8]) -> Option<(JsString, JsString)> {
-    let text = utf8_lossy(line);
-    let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&text);
-    let header = Value::parse(text.trim_ascii()).filter(|value| value.str_member("type").is_some_and(|kind| *kind == *b"session"))?;
+    let header = owner::session(line).ok()?;
     let member = |key| header.str_member(key).filter(|text| !text.is_empty()).map(|text| JsString::from_wtf8(text.into_owned()));
     Some((member("id")?, member("cwd")?))
 }
@@ -96,6 +93,7 @@ mod tests {
     use crate::agent::owner_evidence::{EMPTY_SHA256, example};
     use crate::fsys::{Inject, Memory, Phase};
     use crate::gc::{Evidence, Refusal};
+    use crate::json::Value;
 
     const PATH: &str = "/r/v2-d/t.jsonl";
 
@@ -137,6 +135,29 @@ mod tests {
         assert_eq!(with(&ownerless.replace("/w", "/elsewhere")).1, Ok(Current::OtherWorkspace), "before the owner is asked for");
         assert_eq!(Current::WithoutHeader.bind(&target()), Err(Refusal::TranscriptHeaderInvalid));
         assert_eq!(Current::OtherWorkspace.bind(&target()), Err(Refusal::ContinuationAuthorityMismatch));
+    }
+    /// §8: the line is trimmed as JavaScript trims, whose white space is more than that of JSON.
+    #[test]
+    fn a_header_is_read_as_the_reader_of_owners_reads_it() {
+        let around = |before: &str| with(&format!("{before}{}", header("s", "/w"))).1;
+        for space in ["", "\u{feff}", "\u{a0}", "\u{b}", "\u{2028} "] {
+            assert!(matches!(around(space), Ok(Current::Present(_))), "{space:?}");
+        }
+        assert_eq!(around("\u{85}"), Ok(Current::WithoutHeader), "near miss: white space of Unicode and not of JavaScript");
+    }
+    /// The file is opened twice: the second reading meets another session.
+    #[test]
+    fn a_header_that_is_another_session_s_the_second_time_is_none() {
+        let (fs, _) = with(&header("s", "/w"));
+        let opened = std::sync::atomic::AtomicU64::new(0);
+        let inject = Inject::new(&fs, |call| {
+            if call.op == "open" && call.phase == Phase::Before && opened.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == 1 {
+                fs.remove(PATH);
+                fs.file(PATH, header("t", "/w").as_bytes());
+            }
+            None
+        });
+        assert_eq!(standing(&inject), Ok(Current::WithoutHeader));
     }
     /// A transcript that moves while it is hashed is neither the prepared one nor another.
     #[test]

@@ -289,6 +289,25 @@ mod tests {
         assert_eq!(refusal(decide(&order, Some(&journal(Progress::Prepared)), |_| {})), Some(Refusal::StateOrderInvalid));
         assert_eq!(refusal(decide(&moved, Some(&journal(Progress::Prepared)), |_| {})), Some(Refusal::EvidenceMismatch));
     }
+    /// Every member of the target counts, and so does that it can be read at all.
+    #[test]
+    fn a_candidate_of_another_target_differs_though_its_evidence_is_the_same() {
+        let next = crate::json::stringify::to_text(&candidate("artifacts_removed", ""));
+        let journal = journal(Progress::Prepared);
+        let decided = |from: &str, to: &str| {
+            let other = Value::parse(next.replacen(from, to, 1).as_bytes()).unwrap();
+            refusal(decide(&other, Some(&journal), |facts| facts.transcript = &Current::Absent))
+        };
+        for (from, to) in [
+            ("\"cwd\":\"/w\"", "\"cwd\":\"/x\""),
+            ("/r/v2-d/t.jsonl", "/r/v2-d/u.jsonl"),
+            ("\"mtimeNs\":\"4\"", "\"mtimeNs\":\"5\""),
+            ("\"taskArtifactOwnerLocator\"", "\"locator\""),
+        ] {
+            assert_eq!(decided(from, to), Some(Refusal::EvidenceMismatch), "{to}");
+        }
+        assert_eq!(decided("{", "{"), None, "near miss: the same");
+    }
     #[test]
     fn a_candidate_is_decoded_before_the_owner_is_looked_for() {
         let malformed = candidate("owner_retired", r#","taskArtifactOwnerRetirementOutcome":{"kind":"completed"}"#);

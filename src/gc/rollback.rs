@@ -63,6 +63,8 @@ mod tests {
         assert_eq!(removable("12.web_search-2.log"), Some(Removable::Numbered { id: "12", tool: "web_search-2" }));
         assert_eq!(removable("report.v1.md"), Some(Removable::Named("report.v1.md")));
         assert_eq!(removable("01.bash.log"), Some(Removable::Named("01.bash.log")));
+        assert_eq!(removable("0..log"), Some(Removable::Named("0..log")), "a tool type has a character at least");
+        assert_eq!(removable("0.a.b.log"), Some(Removable::Named("0.a.b.log")), "and no dot");
         assert_eq!(removable(".staging/a_b-1"), Some(Removable::Attempt("a_b-1")));
         assert_eq!(removable(".artifact-id-7"), Some(Removable::Claim("7")));
     }

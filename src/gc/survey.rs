@@ -150,7 +150,7 @@ pub fn survey(fs: &dyn Fs, directory: &Path, around: &Around<'_>) -> Result<Surv
 /// Looks at one transcript of a scope, which may be gone, as gjc looks it up by itself (§14.3). The inspection is the caller's.
 ///
 /// # Errors
-/// The receipts directory cannot be read, is full, or changed meanwhile; or the name is none of a transcript of the scope.
+/// The receipts directory cannot be read, or changed meanwhile; or the name is none of a transcript of the scope.
 pub fn one(fs: &dyn Fs, directory: &Path, name: &OsStr, around: &Around<'_>) -> Result<Survey, Fault> {
     let root = show(directory.as_os_str());
     let mut survey = Survey { schema: SCHEMA, root, scopes: Vec::new(), looked_at: 1, unread: Vec::new(), inspection: None };
@@ -161,7 +161,15 @@ pub fn one(fs: &dyn Fs, directory: &Path, name: &OsStr, around: &Around<'_>) -> 
     let receipts = directory.join(INTERNAL).join(RECEIPTS);
     let place = lookup::Place { fs, directory: &receipts, scope, here: around.here, is_copy: around.is_copy };
     let transcript = JsString::from_wtf8(recorded.join(name).into_os_string().into_encoded_bytes());
-    let Some(looked) = lookup::lookup(&place, &transcript)? else { return Ok(survey) };
+    let looked = match lookup::lookup(&place, &transcript) {
+        // As of all journals of a scope: neither unread nor absent.
+        Err(Fault::Full(full)) => {
+            survey.scopes.push(ScopeJournals { entries: full.asked, full: true, ..found(fs, directory) });
+            return Ok(survey);
+        }
+        looked => looked?,
+    };
+    let Some(looked) = looked else { return Ok(survey) };
     let Some(held) = looked.held else { return Ok(survey) };
     let ground = Ground { fs, receipts: &looked.receipts, opened: None, beside: None, scope, here: around.here, is_copy: around.is_copy };
     let files = Files::of(&looked.receipts, Key::of(transcript.as_js()));

@@ -534,6 +534,43 @@ mod tests {
         assert!(is_near(0, &history(45_000, 0)), "their number");
         assert!(is_near(0, &history(0, 483_183_821)), "their bytes");
     }
+    /// What is told of the room of a journal whose next receipt is large, when its history holds so many bytes.
+    fn told_of(used: u64) -> Vec<&'static str> {
+        use crate::agent::owner_evidence::{EMPTY_SHA256, Evidence, example};
+        use crate::agent::walk::{Limits, list};
+        use crate::fsys::Memory;
+        use crate::gc::{Identity, Key, Names, Receipt, Target};
+        let fs = Memory::new();
+        fs.directory("/r");
+        let receipts = list(&fs, Path::new("/r"), &Limits::default()).unwrap();
+        let mut evidence = Evidence::read(&crate::json::Value::parse(example("s").as_bytes()).unwrap()).unwrap();
+        evidence.tree.entries[1].relative_path = "x".repeat(5_000_000).as_str().into();
+        let identity = Identity { dev: 1_u64.into(), ino: 2_u64.into(), size: 0, mtime_ns: 0_u64.into(), sha256: EMPTY_SHA256 };
+        let (transcript_path, locator) = ("/r/v2-d/t.jsonl".into(), evidence.locator.clone());
+        let target = Arc::new(Target { transcript_path, session_id: "s".into(), cwd: "/w".into(), identity, locator });
+        let prepared = Receipt { scope: "d".into(), target, evidence, progress: Progress::Prepared };
+        let journal = Journal { prepared, newest: Progress::Prepared, not_canonical: Vec::new() };
+        let key = Key([0; 32]);
+        let files = Files { key, names: Names::of(key, std::iter::empty::<(&str, bool)>()), objects: &[] };
+        let root = SessionsRoot::new(b"/r").unwrap();
+        let scope = Scope { digest: "d", directory: b"/r/v2-d", root: &root };
+        let here = |path: &Path| path.to_owned();
+        let ground = Ground { fs: &fs, receipts: &receipts, opened: None, beside: None, scope, here: &here, is_copy: false };
+        let directory = Arc::from(receipts.path.as_path());
+        let site = Site::for_tests(&fs);
+        let audit = Audit { site: &site, ground, receipts: &receipts, directory, entries: scope_entries() };
+        let mut history = History::default();
+        history.bytes.used = used;
+        let mut told = Vec::new();
+        audit.room(&files, &journal, &history, &String::new, &mut |code, _, _| told.push(code.name));
+        told
+    }
+    /// 21 MB each: three of them fit behind 470 MB, two behind 480 MB, while nine tenths of the history are 483 MB.
+    #[test]
+    fn a_journal_into_which_fewer_than_three_receipts_fit_is_told_before_it_is_near() {
+        assert_eq!(told_of(480_000_000), ["gc_receipt_quota_near"]);
+        assert_eq!(told_of(470_000_000), [""; 0], "near miss");
+    }
     #[test]
     fn fewer_than_three_appends_are_tight_unless_the_scope_is_why() {
         let entries = |used| {

@@ -226,8 +226,11 @@ fn header(line: &[u8], session_id: &[u8]) -> Result<(Option<Locator>, bool), Ref
     if header.str_member("id").as_deref() == Some(session_id) { named(&header) } else { Err(Refusal::Header) }
 }
 
-/// The first line as the header that it must be.
-fn session(line: &[u8]) -> Result<Value, Refusal> {
+/// The first line, as gjc reads it where an owner is concerned (03 §8): decoded leniently, trimmed as JavaScript does.
+///
+/// # Errors
+/// [`Refusal::Header`] when it is no JSON object of the type `session`.
+pub fn session(line: &[u8]) -> Result<Value, Refusal> {
     let value = Value::parse(super::first_line::trim(&utf8_lossy(line))).ok_or(Refusal::Header)?;
     if value.get("type").is_some_and(|kind| kind.is_str("session")) { Ok(value) } else { Err(Refusal::Header) }
 }

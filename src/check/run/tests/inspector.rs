@@ -483,3 +483,53 @@ fn a_deletion_that_took_an_owner_along_needs_the_owners_journal() {
     let told = message(&journal.tree.fs);
     assert_eq!(told, "task_artifact_owner_continuation_state_missing [tombstones/HEX.HEX.cleanup-completed-1.json]");
 }
+
+/// A root that cannot be asked for, at the beginning or at the end, was not replaced by another.
+#[test]
+fn a_root_that_is_not_seen_once_is_not_another() {
+    let told = |path: &str, errno: Errno| {
+        let mut told = std::collections::BTreeSet::new();
+        for position in 0_u64.. {
+            let tree = Tree::new();
+            let asked = std::sync::atomic::AtomicU64::new(0);
+            let inject = Inject::new(&tree.fs, |call| {
+                let this = call.op == "lstat" && call.path == Path::new(path) && call.phase == Phase::Before;
+                (this && asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == position).then_some(errno)
+            });
+            let message = message(&inject);
+            if asked.load(std::sync::atomic::Ordering::SeqCst) <= position {
+                assert!(position > 2, "asked for at both ends");
+                return told;
+            }
+            told.insert(message);
+        }
+        told
+    };
+    for path in ["/a", "/a/sessions"] {
+        for errno in [Errno::NOENT, Errno::IO] {
+            let told = told(path, errno);
+            assert!(told.contains(ACCEPTS), "where only the object is compared: {told:?}");
+            assert!(!told.contains("managed_gc_protocol_root_identity_mismatch"), "{path} {errno:?}: {told:?}");
+        }
+    }
+}
+
+/// A committed receipt of a migration matches both of its transcripts, or has no authority.
+#[test]
+fn a_receipt_of_a_migration_matches_both_transcripts() {
+    let refused = "managed_gc_protocol_migration_authority_mismatch [receipts/HEX.json]";
+    let with = |change: &dyn Fn(&Tree, &str)| {
+        after(|tree| {
+            migrated(tree);
+            change(tree, &format!("{}/{NAME}", super::managed::LEGACY));
+        })
+    };
+    let written = |tree: &Tree, path: &str| {
+        tree.fs.remove(path);
+        tree.fs.file(path, text("s1", ",\"title\":\"other\"").as_bytes());
+    };
+    assert_eq!(with(&|tree, source| tree.fs.remove(source)), refused, "the source is gone");
+    assert_eq!(with(&|tree, source| written(tree, source)), refused, "the source is another");
+    assert_eq!(with(&|tree, _| written(tree, &tree.transcript())), refused, "the copy is another");
+    assert_eq!(with(&|_, _| ()), ACCEPTS, "near miss");
+}

@@ -4,8 +4,8 @@
 use super::retirement::{Retirement, owner as root, payload_retired, uncertain};
 use super::*;
 use crate::agent::owner_evidence::owner_id;
-use crate::gc::Progress;
 use crate::gc::owner::{MANIFEST, Manifest};
+use crate::gc::{Progress, State};
 
 const OWNERS: &str = "/a/sessions/.task-artifact-owners";
 
@@ -444,4 +444,63 @@ fn a_failing_operation_on_an_owner_is_told() {
         let inject = Inject::new(&journal.tree.fs, |call| (call.op == op && call.path == path).then_some(Errno::IO));
         assert_ne!(found_in(&checked(&inject, "/a", &options())), NOTHING, "{op} {}", path.display());
     }
+}
+
+/// A receipt that was not read may be the one that names the owner.
+#[test]
+fn an_owner_beside_a_receipt_that_was_not_read_is_not_called_unreferenced() {
+    let found = |change: fn(&Retirement), fails: bool| {
+        let journal = Retirement::new().with(0);
+        journal.tree.fs.remove(journal.tree.transcript());
+        change(&journal);
+        let path = journal.path(State::Prepared);
+        let inject =
+            Inject::new(&journal.tree.fs, |call| (fails && call.op == "open" && call.path == Path::new(&path)).then_some(Errno::IO));
+        let found = found_in(&checked(&inject, "/a", &options()));
+        let has = |code: &str| found.iter().any(|line| line.starts_with(code));
+        (has("object_unreadable "), has("task_artifact_owner_unreferenced "))
+    };
+    let bare = |journal: &Retirement| {
+        for state in [State::Prepared, State::ArtifactsRemoved] {
+            journal.tree.fs.remove(journal.path(state));
+        }
+    };
+    assert_eq!(found(|_| (), true), (true, false));
+    assert_eq!(found(|_| (), false), (false, false), "it names it");
+    assert_eq!(found(bare, false), (false, true), "near miss: there is none");
+}
+
+/// The mode of the agent directory is asked for where it is part of what is checked.
+#[test]
+fn the_agent_directory_around_a_sessions_root_is_no_obstacle_of_it() {
+    let journal = Retirement::new();
+    journal.tree.fs.chmod("/a", 0o755);
+    let of = |target: &str| found_in(&checked(&journal.tree.fs, target, &options()));
+    assert_eq!(of("/a/sessions"), NOTHING);
+    assert_ne!(of("/a"), NOTHING, "near miss");
+}
+
+/// What is said of the transcript itself does not name it once more.
+#[test]
+fn who_names_an_owner_is_named_where_it_is_another_object() {
+    let related = |change: &dyn Fn(&Retirement)| {
+        let journal = Retirement::new();
+        change(&journal);
+        let run = checked(&journal.tree.fs, "/a", &options());
+        let own = run.findings.iter().filter(|finding| finding.code.area == "owner");
+        own.map(|finding| (finding.code.name, finding.related.len())).collect::<Vec<_>>()
+    };
+    assert_eq!(related(&|journal| journal.tree.fs.remove(root())), [("task_artifact_owner_missing", 0)]);
+    let manifest = |journal: &Retirement| journal.tree.fs.remove(format!("{}/{MANIFEST}", root()));
+    assert_eq!(related(&manifest), [("task_artifact_owner_manifest_missing", 1)]);
+}
+
+/// A transcript whose header is not its first line names no owner, and gjc's scan cannot know that.
+#[test]
+fn a_transcript_that_does_not_tell_its_owner_blocks() {
+    let beside = |before: &str| {
+        blocked(|j| j.tree.fs.file(j.tree.at("2026-01-02T00-00-00-000Z_s7.jsonl"), format!("{before}{}", text("s7", "")).as_bytes()))
+    };
+    assert_eq!(beside("{\"type\":\"note\"}\n"), ["SCOPE/2026-01-02T00-00-00-000Z_s7.jsonl"]);
+    assert_eq!(beside(""), NOTHING, "near miss");
 }
