@@ -2,7 +2,9 @@
 //! live checks that a reader of a journal makes. This tool never attempts one; it says what gjc would, over given facts.
 
 use super::owner::has_pending_publication;
-use super::{Continuation, Evidence, List, NativeOutcome, Outcome, OwnerPaths, Progress, Receipt, Refusal, Retained, TreeSnapshot, Why};
+use super::{
+    Continuation, Evidence, List, NativeOutcome, Outcome, OwnerPaths, Progress, Receipt, Refusal, Retained, TreeSnapshot, Why, place,
+};
 use crate::agent::owner_evidence::Inode;
 use crate::json::JsString;
 
@@ -168,6 +170,8 @@ pub struct After {
     pub parent: Parent,
     /// The roots that are there now: path and tree.
     pub residual: Vec<(Vec<u8>, TreeSnapshot)>,
+    /// Side paths of earlier attempts at which nothing stands any more.
+    pub gone: Vec<JsString>,
 }
 
 /// What an attempt comes to. `continuation` is that with which it began.
@@ -179,7 +183,7 @@ pub fn conclude(evidence: &Evidence, paths: &OwnerPaths, mut continuation: Conti
     if facts.parent != Parent::Is(evidence.parent) {
         return uncertain(continuation, &Reason::ParentIdentityChangedAfterRemoval, None);
     }
-    if !record(&mut continuation, &native, paths) {
+    if !record(&mut continuation, &native, &facts.gone, paths) {
         return uncertain(continuation, &Reason::RetainedStateUnrecognized, None);
     }
     if let Some((path, tree)) = facts.residual.first() {
@@ -206,7 +210,7 @@ pub fn conclude(evidence: &Evidence, paths: &OwnerPaths, mut continuation: Conti
 }
 
 /// Adds what the native answer names behind the previous values; false when it names what a continuation cannot hold.
-fn record(continuation: &mut Continuation, native: &NativeOutcome, paths: &OwnerPaths) -> bool {
+fn record(continuation: &mut Continuation, native: &NativeOutcome, gone: &[JsString], paths: &OwnerPaths) -> bool {
     let said = [
         (List::Detached, &native.detached),
         (List::NativeCodes, &native.code),
@@ -217,6 +221,10 @@ fn record(continuation: &mut Continuation, native: &NativeOutcome, paths: &Owner
     ];
     let known = said.iter().all(|(list, value)| value.as_ref().is_none_or(|value| list.takes(value.as_bytes(), paths)));
     if known {
+        // What stood directly beside the owner and is gone is dropped, though the history rule (§11.4) lets nothing be dropped:
+        // the receipt of such an attempt is not appended.
+        let is_dropped = |path: &JsString| place::is_directly_in(&paths.owners, path.as_bytes()) && gone.contains(path);
+        List::SIDE.iter().for_each(|list| continuation.retain(*list, |path| !is_dropped(path)));
         for (list, value) in said {
             if let Some(value) = value {
                 continuation.append(list, value.clone());
@@ -311,7 +319,7 @@ mod tests {
     }
     fn concluded(native: Option<NativeOutcome>, parent: Parent, residual: Vec<(Vec<u8>, TreeSnapshot)>) -> String {
         let start = beginning(&evidence(), &paths(), None);
-        let outcome = conclude(&evidence(), &paths(), start, After { native, parent, residual });
+        let outcome = conclude(&evidence(), &paths(), start, After { native, parent, residual, gone: Vec::new() });
         let mut out = Vec::new();
         outcome.write(&evidence(), &mut out);
         let again = Value::parse(&out).unwrap();
@@ -401,18 +409,47 @@ mod tests {
     #[test]
     fn a_recorded_side_path_keeps_an_attempt_from_its_end() {
         let conclude = |native: NativeOutcome, residual| {
-            word(super::conclude(&evidence(), &paths(), beside(), After { native: Some(native), parent: parent(), residual }))
+            word(super::conclude(
+                &evidence(),
+                &paths(),
+                beside(),
+                After { native: Some(native), parent: parent(), residual, gone: Vec::new() },
+            ))
         };
         let ok = NativeOutcome { ok: true, ..NativeOutcome::default() };
         assert_eq!(conclude(ok, vec![]), "task_artifact_owner_native_success_retained_authority");
         assert_eq!(conclude(native("cleanup_pending", true), vec![(paths().removing, scrubbed())]), "cleanup_pending");
+    }
+    /// §10: only what stood beside the owner, and the next receipt then breaks the history rule.
+    #[test]
+    fn a_side_path_beside_the_owner_is_dropped_once_it_is_gone() {
+        let after = |path: &str, gone: &[&str]| {
+            let mut start = beginning(&evidence(), &paths(), None);
+            start.append(List::Placeholders, path.into());
+            let gone = gone.iter().map(|path| (*path).into()).collect();
+            let native = Some(native("cleanup_pending", true));
+            let after = After { native, parent: parent(), residual: vec![(paths().removing, scrubbed())], gone };
+            match super::conclude(&evidence(), &paths(), start.clone(), after) {
+                Outcome::Retained(retained) => (retained.why.word(), retained.continuation.extends(&start)),
+                Outcome::Completed => panic!("something is left"),
+            }
+        };
+        let (beside, recovery) = ("/r/.task-artifact-owners/.gjc-x", "/r/.gjc-recovery/x");
+        assert_eq!(after(beside, &[beside]), ("payload_retired", false));
+        assert_eq!(after(beside, &[recovery]), ("cleanup_pending", true), "near miss: it stands there");
+        assert_eq!(after(recovery, &[recovery]), ("cleanup_pending", true), "near miss: it was not beside the owner");
     }
     #[test]
     fn the_payload_is_retired_at_removing_only_and_the_continuation_says_where_the_tree_is() {
         let at = |path: Vec<u8>| {
             let (native, start) = (native("cleanup_pending", true), beginning(&evidence(), &paths(), None));
             let residual = vec![(path, scrubbed())];
-            match super::conclude(&evidence(), &paths(), start, After { native: Some(native), parent: parent(), residual }) {
+            match super::conclude(
+                &evidence(),
+                &paths(),
+                start,
+                After { native: Some(native), parent: parent(), residual, gone: Vec::new() },
+            ) {
                 Outcome::Retained(retained) => (retained.why.word(), retained.continuation.retained_root.to_string()),
                 Outcome::Completed => panic!("something is left"),
             }

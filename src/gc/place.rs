@@ -38,6 +38,11 @@ fn split(path: &[u8]) -> Option<(&[u8], &[u8])> {
     (!name.is_empty()).then_some((directory, name))
 }
 
+/// Whether a normalised path is a direct child of a directory.
+pub fn is_directly_in(directory: &[u8], path: &[u8]) -> bool {
+    split(path).is_some_and(|(own, _)| own == directory)
+}
+
 fn join(directory: &[u8], name: &[u8]) -> Vec<u8> {
     let slash: &[u8] = if directory.ends_with(b"/") { b"" } else { b"/" };
     [directory, slash, name].concat()
