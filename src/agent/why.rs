@@ -13,7 +13,7 @@ use super::identity::NoIdentity;
 use super::layout;
 use super::migration_receipt;
 use super::predict::{self, Policy, Refused, Shown, binding_detail};
-use super::security::{self, Need};
+use super::security::{self, Need, Violation};
 use super::tombstone;
 use super::world::{Scope, World};
 use super::{binding, walk};
@@ -299,6 +299,13 @@ impl<'w, 'a> Follow<'w, 'a> {
                 let shows = format!("{}; only the listing of managed files asks for that", invalid.detail);
                 Some(passes("header", SECTION, "not asked", vec![saw(&self.path, shows)]))
             }
+            Err(invalid) if self.path.file_name().is_some_and(|name| name.to_str().is_none()) => Some(stops(
+                "header",
+                SECTION,
+                invalid.code,
+                vec![saw(&self.path, invalid.detail)],
+                "Give the file a name in UTF-8 that ends in `.jsonl`, with gjc stopped. Its content need not change.",
+            )),
             Err(invalid) => Some(stops(
                 "header",
                 SECTION,
@@ -315,7 +322,9 @@ impl<'w, 'a> Follow<'w, 'a> {
         let cwd = PathBuf::from(&*candidate.cwd.as_js().to_string_lossy());
         match self.world.identity(&cwd) {
             Ok(identity) => {
-                let shows = if Path::new(&identity.canonical_path) == cwd {
+                let shows = if self.world.is_copy {
+                    "the working directory of the header, taken at its word: the agent directory is a copy from elsewhere".to_owned()
+                } else if Path::new(&identity.canonical_path) == cwd {
                     "the working directory of the header is there".to_owned()
                 } else {
                     format!("the working directory of the header leads to `{}`", identity.canonical_path)
@@ -422,7 +431,7 @@ impl<'w, 'a> Follow<'w, 'a> {
                 Err(fault) => {
                     let shows = format!("step {}: {}", fault.step(), binding_detail(&fault));
                     let advice = if fault.step() == 4 {
-                        "The directory was copied or renamed: move its transcripts to the scope of the right workspace, do not edit the digest."
+                        "The directory is that of this workspace and the binding file is another's: leave the transcripts where they are, and restore the file from a backup, or write it anew (`gjc-fsck scope` prints it)."
                     } else {
                         "If the content is right, write it in the canonical form (`gjc-fsck scope` prints it); otherwise restore it from a backup."
                     };
@@ -450,8 +459,7 @@ impl<'w, 'a> Follow<'w, 'a> {
             Err(violation) => {
                 let shows = self.world.fs.lstat(&directory).map_or_else(|error| error.to_string(), |meta| stat(&meta));
                 evidence.insert(0, saw(&directory, format!("{} ({shows})", violation.token())));
-                let advice = "Make the scope directory a real directory of mode 0700 that belongs to you, without ACLs (`chmod 700`, `setfacl -b -k`). gjc does not repair it at start.";
-                stops("modes", SECTION, "binding_invalid", evidence, advice)
+                stops("modes", SECTION, "binding_invalid", evidence, advice_on_security(&violation))
             }
         })
     }
@@ -700,6 +708,21 @@ impl<'w, 'a> Follow<'w, 'a> {
             opening => shows(&opening, "an entry holds a value that opening throws at, wherever the entry stands"),
         };
         Some(stops("open", SECTION, code, vec![saw(&self.path, shows)], advice))
+    }
+}
+
+/// What makes a scope directory owner-only again; gjc does not repair it at start.
+fn advice_on_security(violation: &Violation) -> &'static str {
+    match violation {
+        Violation::Mode(_) => "Run `chmod 700` on the scope directory: gjc does not repair it at start.",
+        Violation::Owner(_) => {
+            "Give the scope directory to the user that runs gjc (`chown`), or run gjc as its owner: it does not repair this at start."
+        }
+        Violation::Acl(..) | Violation::List(_) => {
+            "Remove the access control list of the scope directory (on Linux `setfacl -b -k`): gjc does not repair it at start."
+        }
+        Violation::ReparsePoint | Violation::WrongType(_) => "Put the real directory in place of what stands there.",
+        _ => "Look at what stands in the way of looking at the scope directory, then ask again.",
     }
 }
 

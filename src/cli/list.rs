@@ -85,11 +85,12 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         (None, None) if args.all => catalogue::of_all(&world),
         (None, None) => catalogue::of_workspace(&world, &world.current_dir),
     };
-    let refused = answer.workspaces.iter().any(|workspace| workspace.refused.is_some());
     if let Some(query) = &args.search {
         let search = Search::new(query);
         answer.keep(|texts| search.finds(texts));
     }
+    // Of what is shown: a search leaves workspaces out.
+    let refused = answer.workspaces.iter().any(|workspace| workspace.refused.is_some());
     let options = options_again(agent_dir, console);
     let layout = console.layout();
     console.answer(&answer, || list::text(&answer, &options, layout), || list::concise(&answer))?;

@@ -3,7 +3,7 @@
 use super::check::options;
 use super::list::no_agent_directory;
 use super::{Console, Failure, Status};
-use crate::agent::layout::is_transcript_name;
+use crate::agent::layout::{BLOBS, is_transcript_name};
 use crate::agent::locate::{Part, part_of};
 use crate::agent::walk::show;
 use crate::agent::why::{Chain, Reported, why};
@@ -78,34 +78,61 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     })
 }
 
-/// What must be checked so that the check can see why gjc turns away at a step: the file itself, the directory it lies in, or
-/// the whole storage.
-fn target_of(world: &World<'_>, chain: &Chain, path: &Path, is_copy: bool) -> (PathBuf, Depth) {
-    const OF_THE_FILE: [&str; 4] = ["strict reader", "managed reader", "bounded reader", "picker"];
+/// What must be checked so that the check says of a transcript all that it would say of it in its storage: the file itself, to the
+/// end; the directory it lies in, with which other findings come; and the whole storage where a step looks beyond that.
+fn targets_of(world: &World<'_>, chain: &Chain, path: &Path) -> Vec<(PathBuf, Depth)> {
     const OF_THE_STORAGE: [&str; 5] = ["receipts", "tombstones", "shadowing", "listing", "open"];
     let Some(Part::Directory { directory, .. }) = path.parent().and_then(|directory| part_of(&Real, directory)) else {
-        return (path.to_owned(), Depth::Full);
+        return vec![(path.to_owned(), Depth::Full)];
     };
-    match chain.stop().map(|step| step.step) {
-        None => (path.to_owned(), Depth::Full),
-        Some(step) if OF_THE_FILE.contains(&step) => (path.to_owned(), Depth::Full),
-        // What is judged as if it lay elsewhere is judged from its root.
-        Some(step) if OF_THE_STORAGE.contains(&step) || is_copy => (world.agent_dir.clone(), Depth::Quick),
-        Some(_) => (directory, Depth::Quick),
+    let beyond = chain.stop().is_some_and(|step| OF_THE_STORAGE.contains(&step.step));
+    // What is judged as if it lay elsewhere is judged from its root.
+    match (world.is_copy, beyond) {
+        (true, _) => vec![(world.agent_dir.clone(), Depth::Quick)],
+        (false, true) => vec![(path.to_owned(), Depth::Full), (world.agent_dir.clone(), Depth::Quick)],
+        (false, false) => vec![(path.to_owned(), Depth::Full), (directory, Depth::Quick)],
     }
 }
 
 /// What the check reports about the file and about what gjc turned away at; the worst first.
 fn reported(world: &World<'_>, chain: &Chain, console: &Console) -> Vec<Reported> {
     let Some(path) = &chain.file else { return Vec::new() };
-    let (target, depth) = target_of(world, chain, path, world.is_copy);
-    let target = Real.realpath(&target).unwrap_or(target);
-    let name = show(target.as_os_str());
     let decided = chain.stop().into_iter().flat_map(|step| &step.evidence).map(|seen| seen.path.clone());
     let mut wanted: BTreeSet<String> = decided.chain([show(path.as_os_str())]).collect();
     wanted.extend(Real.realpath(path).map(|real| show(real.as_os_str())));
-    let run = run::run(vec![Target::Path(target)], &options(depth, console), &Real, &|_| {});
     let mut codes: IndexMap<&'static str, Reported> = IndexMap::new();
+    for (target, depth) in targets_of(world, chain, path) {
+        // A code that an earlier look counted is not counted again.
+        for (code, one) in reported_of(world, &target, depth, &wanted, console) {
+            codes.entry(code).or_insert(one);
+        }
+    }
+    let mut reported: Vec<Reported> = codes.into_values().collect();
+    reported.sort_by_key(|one| std::cmp::Reverse(one.severity));
+    reported
+}
+
+/// What the check of one target reports about these paths.
+fn reported_of(
+    world: &World<'_>,
+    target: &Path,
+    depth: Depth,
+    wanted: &BTreeSet<String>,
+    console: &Console,
+) -> IndexMap<&'static str, Reported> {
+    let target = Real.realpath(target).unwrap_or_else(|_| target.to_owned());
+    let name = show(target.as_os_str());
+    let mut options = options(depth, console);
+    // Of its own storage a check knows the blobs.
+    let blobs = world.agent_dir.join(BLOBS);
+    if target != world.agent_dir
+        && target.starts_with(&world.agent_dir)
+        && Real.lstat(&blobs).is_ok_and(|meta| meta.kind == Kind::Directory)
+    {
+        options.blobs = Some(blobs);
+    }
+    let run = run::run(vec![Target::Path(target)], &options, &Real, &|_| {});
+    let mut codes = IndexMap::new();
     for finding in &run.findings {
         // Of a directory the check names what lies in it.
         let named = match &*finding.place.path {
@@ -118,7 +145,5 @@ fn reported(world: &World<'_>, chain: &Chain, console: &Console) -> Vec<Reported
             codes.entry(code).or_insert(Reported { code, severity, line, count: 0 }).count += 1;
         }
     }
-    let mut reported: Vec<Reported> = codes.into_values().collect();
-    reported.sort_by_key(|one| std::cmp::Reverse(one.severity));
-    reported
+    codes
 }

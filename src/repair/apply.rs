@@ -6,7 +6,7 @@
 use super::lock::{self, Held};
 use super::plan::{
     Decided, Deciding, Leftover, Plan, Refusal, ScopePlan, SessionPlan, Wanted, Wish, faster, hex, is_migrated, mode_changes,
-    mode_mismatch, ready, text, transcript_names, tree_hash,
+    mode_mismatch, ready, text, transcript_names, tree_hash, unread_in,
 };
 use super::proof::{self, Proof};
 use super::store::{NotPublished, Store, close_after};
@@ -210,9 +210,8 @@ impl<'g> Writer<'g> {
         let scope = predict::reconcile(&world, Path::new(&workspace.canonical_path))?;
         let known = transcript_names(ground.fs, &scope.directory)?;
         let listing = predict::list(&world, &scope).map_err(|error| Refused::new("binding_invalid", error.to_string()))?;
-        // A v2 file that cannot be read now may have the id of a session that would be copied.
-        if let Some(unread) = listing.invalid.iter().find(|one| one.transient && one.path.parent() == Some(&scope.directory)) {
-            return Err(Some(Refused::new("managed_storage_unsupported", unread.detail.clone()).at(&unread.path)));
+        if let Some(refused) = unread_in(&scope.directory, &listing.invalid) {
+            return Err(Some(refused));
         }
         Ok(Writer { ground, scope, store, made, listing, known })
     }

@@ -6,7 +6,7 @@
 use super::{Policy, Refused, failed};
 use crate::agent::artifacts::{self, Survey};
 use crate::agent::binding;
-use crate::agent::candidates::{self, Candidate, Hidden, Listing, Retirement, WorkspaceListing, artifacts_of, read_record};
+use crate::agent::candidates::{self, Candidate, Hidden, Invalid, Listing, Retirement, WorkspaceListing, artifacts_of, read_record};
 use crate::agent::identity::Identity;
 use crate::agent::layout;
 use crate::agent::migration_receipt::{self as receipt, Name, Receipt, State};
@@ -354,7 +354,7 @@ pub fn plan(world: &World<'_>, wanted: &Wanted, wish: Wish) -> Plan {
         if invalid.transient { unread.push(refusal) } else { left.push(refusal) }
     }
     workspaces.sort_by(|a, b| a.identity.canonical_path.cmp(&b.identity.canonical_path));
-    let scopes = workspaces.into_iter().filter_map(|one| scope_plan(world, &one, wanted, wish)).collect();
+    let scopes = workspaces.into_iter().filter_map(|one| scope_plan(world, &one, &invalid, wanted, wish)).collect();
     let word = match wish.policy {
         Policy::CopyRetain => "copy-retain",
         Policy::Disabled => "disabled",
@@ -389,7 +389,7 @@ fn scopes_beside(world: &World<'_>, workspaces: &mut Vec<WorkspaceListing>, unre
 }
 
 /// The plan for one scope; none when there is nothing to do and nothing to say.
-fn scope_plan(world: &World<'_>, of: &WorkspaceListing, wanted: &Wanted, wish: Wish) -> Option<ScopePlan> {
+fn scope_plan(world: &World<'_>, of: &WorkspaceListing, invalid: &[Invalid], wanted: &Wanted, wish: Wish) -> Option<ScopePlan> {
     let legacy = |candidate: &Candidate| candidate.provenance == Provenance::Legacy && wanted.session(&of.scope, &candidate.path);
     let sources: Vec<&Candidate> = of.listing.owned.iter().map(|listed| &*listed.candidate).filter(|c| legacy(c)).collect();
     let staged = if wanted.scope(&of.scope) { staged_receipts(world, &of.scope) } else { Ok(BTreeMap::new()) };
@@ -427,7 +427,7 @@ fn scope_plan(world: &World<'_>, of: &WorkspaceListing, wanted: &Wanted, wish: W
         plan.sessions = sources.iter().map(|source| unread(source, &of.scope, refused())).collect();
         return Some(plan);
     }
-    match ready(world, &of.identity) {
+    match unread_in(&of.scope, invalid).map_or_else(|| ready(world, &of.identity), Err) {
         Ok(ready) => {
             plan.makes = ready.makes;
             plan.mode_changes = ready.mode_changes;
@@ -449,6 +449,16 @@ fn scope_plan(world: &World<'_>, of: &WorkspaceListing, wanted: &Wanted, wish: W
         }
     }
     Some(plan)
+}
+
+/// A file of the scope that cannot be read now: it may have the id of a session that would be copied.
+pub(super) fn unread_in(scope: &Path, invalid: &[Invalid]) -> Option<Refused> {
+    let unread = invalid.iter().find(|one| one.transient && one.path.parent() == Some(scope))?;
+    let detail = format!(
+        "{}, and may have the id of a session that would be copied; make it readable, or move it out of the scope with gjc stopped",
+        unread.detail
+    );
+    Some(Refused::new("managed_storage_unsupported", detail).at(&unread.path))
 }
 
 /// A session that is refused before it is looked into.

@@ -162,6 +162,29 @@ fn why_names_the_codes_of_the_check() {
     assert!(codes.contains(&"binding_invalid"), "{codes:?}");
 }
 
+/// What the check says of a session in its storage, `why` says too: the listing's codes, the missing blob, all of them.
+#[test]
+fn why_names_every_code_that_the_check_has_for_a_session() {
+    let (_folder, agent) = sample();
+    let parsed = |output: &std::process::Output| serde_json::from_str::<serde_json::Value>(&out(output)).unwrap();
+    let report = parsed(&ask("check", &[agent.to_str().unwrap(), "--format", "json"]));
+    let mut codes: std::collections::BTreeMap<&str, Vec<&str>> = std::collections::BTreeMap::new();
+    for finding in report["findings"].as_array().unwrap() {
+        codes.entry(finding["path"].as_str().unwrap()).or_default().push(finding["code"].as_str().unwrap());
+    }
+    let mut asked = 0;
+    for transcript in report["transcripts"].as_array().unwrap() {
+        let path = transcript["path"].as_str().unwrap();
+        let chain = parsed(&ask("why", &[agent.join(path).to_str().unwrap(), "--format", "json"]));
+        let reported: Vec<&str> = chain["reported"].as_array().unwrap().iter().map(|one| one["code"].as_str().unwrap()).collect();
+        for code in codes.get(path).into_iter().flatten() {
+            assert!(reported.contains(code), "{path}: {code} is missing in {reported:?}");
+            asked += 1;
+        }
+    }
+    assert!(asked > 10, "the sample is damaged in many ways");
+}
+
 #[test]
 fn why_exits_by_what_was_found() {
     let (folder, agent) = sample();
@@ -261,6 +284,8 @@ fn list_searches_and_shows_the_other_lists() {
     let count = |list: &serde_json::Value| list["sessions"].as_array().unwrap().len();
     let found = json(&[whole, "--search", "RELEASE notes", "--format", "json"]);
     assert_eq!(found["workspaces"][0]["sessions"].as_array().map(Vec::len), Some(1));
+    assert_eq!(status(&ask("list", &[whole, "--search", "RELEASE notes"])), 0, "it opens, whatever became of other workspaces");
+    assert_eq!(status(&ask("list", &[whole, "--search", "7006"])), 4, "near miss: its workspace is refused");
     assert_eq!(count(&json(&[whole, "--picker", "--format", "json"])), 10);
     let of_app = ["--agent-dir", whole, "--cwd", "/home/ana/dev/app", "--format", "json"];
     assert_eq!(count(&json(&[&["--picker"][..], &of_app].concat())), 8);

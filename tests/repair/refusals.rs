@@ -157,6 +157,32 @@ fn an_access_control_list_that_stays_ends_it() {
     }
 }
 
+/// A scope with a binding and a file beside the session that would be copied.
+fn beside(put: impl Fn(&Memory, &Path)) -> Memory {
+    let fs = scene("plain");
+    fs.plant(scope(), &clean::scope(&super::scenes::identity(), []));
+    put(&fs, &PathBuf::from(scope()).join(clean::name("s9")));
+    fs
+}
+
+/// The plan says so, not only who carries it out.
+#[test]
+fn a_transcript_of_the_scope_that_cannot_be_read_may_be_the_session_that_would_be_copied() {
+    let fs = beside(|fs, path| fs.file(path, clean::transcript("s9", "/ws", "").as_bytes()));
+    let unread = PathBuf::from(scope()).join(clean::name("s9"));
+    let inject = Inject::changing(&fs, |call| (call.op == "open" && call.path == unread).then_some(Errno::IO));
+    let plan = plan(&world(&inject, NOW), &Wanted::All, Wish::default());
+    let refusal = plan.scopes[0].refused.as_ref().unwrap();
+    assert_eq!((refusal.code.as_str(), plan.scopes[0].writes()), ("managed_storage_unsupported", false));
+    assert!(refusal.detail.contains("make it readable, or move it out"), "{}", refusal.detail);
+}
+#[test]
+fn a_link_in_the_scope_is_never_followed_and_hinders_nothing() {
+    let fs = beside(|fs, path| fs.symlink(path, "/elsewhere"));
+    let (plan, applied) = run(&fs, NOW, 12);
+    assert_eq!((plan.scopes[0].refused.as_ref(), applied.copied()), (None, 1), "{applied:#?}");
+}
+
 /// gjc lists nothing of a workspace then, and so opens nothing of it (spec 02 §5.2).
 #[test]
 fn a_workspace_whose_listing_fails_is_refused_in_the_plan() {

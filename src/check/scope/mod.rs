@@ -81,10 +81,13 @@ pub fn workspace(site: &Site<'_>, scope: &Scope, binding: &Binding, sink: &mut d
         _ => identity::posix(site.fs, Path::new("/"), Path::new(path)).err(),
     };
     let Some(absence) = absence else { return retirement_authority(site, scope, sink) };
+    // The workspaces of a copy exist where it came from: nobody asked for them here.
+    if site.assumed_root.is_some() {
+        return;
+    }
     let message = format!("The workspace `{path}` does not resolve to a directory here ({}).", absence.scope_error());
     sink.push(Finding::new(&codes::WORKSPACE_MISSING, place(), message));
-    // The workspaces of a copy exist where it came from.
-    if holds_retirement_receipts(scope) && site.assumed_root.is_none() {
+    if holds_retirement_receipts(scope) {
         let message = format!("The scope holds retirement receipts and its workspace `{path}` does not exist here.");
         sink.push(Finding::new(&codes::MANAGED_GC_SCOPE_AUTHORITY_MISMATCH, place(), message));
     }
