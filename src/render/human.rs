@@ -128,7 +128,9 @@ impl<'a> Page<'a> {
         let sign = match words {
             VerdictWords::Trouble | VerdictWords::Unreadable => self.palette.severity(Severity::Error, &format!("✗ {}", words.text())),
             VerdictWords::NoErrors | VerdictWords::NothingNew | VerdictWords::Clean => self.palette.good(&format!("✓ {}", words.text())),
-            VerdictWords::Inconclusive | VerdictWords::OutOfReach => self.palette.aside(&format!("◆ {}", words.text())),
+            VerdictWords::Inconclusive | VerdictWords::Uncounted | VerdictWords::Refused | VerdictWords::OutOfReach => {
+                self.palette.aside(&format!("◆ {}", words.text()))
+            }
         };
         let said = if said.is_empty() { String::new() } else { format!(": {}", said.join(", ")) };
         self.line(&format!("{sign}{said}"));
@@ -343,7 +345,8 @@ impl<'a> Page<'a> {
         }
         let mut near = near;
         near.sort_by(|a, b| b.percent().cmp(&a.percent()).then_with(|| (a.name, &a.path).cmp(&(b.name, &b.path))));
-        self.title(&self.palette.strong("Nearly full"));
+        let exceeded = near.iter().any(|gauge| gauge.used > gauge.limit);
+        self.title(&self.palette.strong(words::near_limits(exceeded)));
         for gauge in near.iter().take(BARS) {
             let bar = bar(gauge.percent());
             let bar = if gauge.percent() >= 100 { self.palette.aside(&bar) } else { self.palette.severity(Severity::Warning, &bar) };
@@ -432,6 +435,10 @@ pub(super) enum VerdictWords {
     NoErrors,
     /// What is wrong was accepted beforehand.
     NothingNew,
+    /// There are errors, and none of them counts for the exit status.
+    Uncounted,
+    /// There are no errors, and sessions that gjc refuses.
+    Refused,
     /// There are no errors, and sessions that gjc does not reach.
     OutOfReach,
     /// A limit is reached or the tree moved.
@@ -448,6 +455,8 @@ impl VerdictWords {
             VerdictWords::Clean => "clean",
             VerdictWords::NoErrors => "no errors",
             VerdictWords::NothingNew => "nothing new",
+            VerdictWords::Uncounted => "nothing that counts for the exit status",
+            VerdictWords::Refused => "no errors, and sessions that gjc refuses",
             VerdictWords::OutOfReach => "no errors, and sessions out of reach",
             VerdictWords::Inconclusive => "inconclusive",
             VerdictWords::Trouble => "trouble found",
@@ -458,10 +467,10 @@ impl VerdictWords {
 
 pub(super) fn verdict_words(summary: &Summary) -> VerdictWords {
     match summary.verdict {
-        // What does not count for the exit status is still there.
-        Verdict::Clean if summary.errors > 0 => VerdictWords::Trouble,
+        // What does not count for the exit status is still there; trouble is what does, so that the two never differ.
+        Verdict::Clean if summary.errors > 0 => VerdictWords::Uncounted,
         // Beside what was accepted beforehand nobody can say whose these are.
-        Verdict::Clean if summary.known == 0 && summary.refused > 0 => VerdictWords::Trouble,
+        Verdict::Clean if summary.known == 0 && summary.refused > 0 => VerdictWords::Refused,
         Verdict::Clean if summary.known == 0 && summary.blocked > 0 => VerdictWords::OutOfReach,
         Verdict::Clean if summary.warnings + summary.capacity + summary.transient > 0 => VerdictWords::NoErrors,
         Verdict::Clean if summary.known > 0 => VerdictWords::NothingNew,

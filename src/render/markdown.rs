@@ -69,7 +69,8 @@ pub fn write(report: &Report, files: &dyn Excerpts, out: &mut dyn Write) -> io::
     }
     let near: Vec<&Gauge> = report.gauges.iter().filter(|gauge| gauge.percent() >= NEAR_PERCENT).collect();
     if !near.is_empty() {
-        writeln!(out, "\n### Nearly full\n\n| what | where | used | limit | |\n|---|---|--:|--:|--:|")?;
+        let title = words::near_limits(near.iter().any(|gauge| gauge.used > gauge.limit));
+        writeln!(out, "\n### {title}\n\n| what | where | used | limit | |\n|---|---|--:|--:|--:|")?;
         for gauge in near {
             let (used, limit) = (amount(gauge.used, gauge.unit), amount(gauge.limit, gauge.unit));
             writeln!(out, "| {} | {} | {used} | {limit} | {} % |", gauge.name.replace('_', " "), code(&gauge.path), gauge.percent())?;

@@ -3,7 +3,7 @@
 
 use super::human::{Layout, amount, bar};
 use super::style::{Palette, plain, wrap};
-use super::words::{count, grouped};
+use super::words::{count, grouped, near_limits};
 use crate::check::quota::{RETIREMENT_ENTRIES, measure};
 use crate::finding::Severity;
 use crate::report::quota::{Quota, Reading, Readings};
@@ -30,7 +30,8 @@ pub fn text(quota: &Quota, layout: Layout) -> String {
         return out;
     }
     if !near.is_empty() {
-        let _ = writeln!(out, "{}", palette.strong("At or near a limit"));
+        let exceeded = near.iter().flat_map(|measure| &measure.readings).any(|reading| reading.exceeded);
+        let _ = writeln!(out, "{}", palette.strong(near_limits(exceeded)));
         for measure in &near {
             block(quota, measure, &palette, width, &mut out);
         }
@@ -67,8 +68,8 @@ fn advice(quota: &Quota, near: &[&Readings]) -> String {
     // Above the limit the code of what gjc then says, else that of the warning.
     let code = |near: &&Readings| {
         let exceeded = near.readings.iter().any(|reading| reading.exceeded);
-        let beyond = near.above.split('`').find_map(crate::check::code).filter(|_| exceeded);
-        beyond.or(measure(near.name).map(|measure| measure.warning)).map(|code| code.name)
+        let measure = measure(near.name)?;
+        Some(measure.beyond().filter(|_| exceeded).unwrap_or(measure.warning).name)
     };
     let mut codes: Vec<&str> = near.iter().filter_map(code).collect();
     codes.sort_unstable();

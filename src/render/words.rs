@@ -23,6 +23,11 @@ pub fn grouped(number: u64) -> String {
     out
 }
 
+/// The title above sizes that are near their limits, or above one.
+pub const fn near_limits(exceeded: bool) -> &'static str {
+    if exceeded { "Above, at or near a limit" } else { "At or near a limit" }
+}
+
 /// A text as one word of a POSIX shell.
 pub fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | '@' | '%' | ':' | ',');
@@ -39,6 +44,11 @@ mod tests {
         assert_eq!(shell_word("/tmp/a-b.c"), "/tmp/a-b.c");
         assert_eq!(shell_word("it's here"), r"'it'\''s here'");
         assert_eq!((&*shell_word("-x"), &*shell_word("")), ("'-x'", "''"));
+    }
+
+    #[test]
+    fn what_is_above_a_limit_is_not_called_near_it() {
+        assert_eq!((near_limits(true), near_limits(false)), ("Above, at or near a limit", "At or near a limit"));
     }
 
     #[test]

@@ -250,7 +250,7 @@ fn summary(entries: &[Entry], transcripts: &[Transcript], gate: &Gate) -> Summar
 }
 
 /// The exit bits that a finding of this code at this severity sets (spec 05 §1, design §5).
-fn bits(code: &Code, severity: Severity, settings: &Settings) -> Status {
+pub(crate) fn bits(code: &Code, severity: Severity, settings: &Settings) -> Status {
     match (code.name, code.class) {
         ("agent_dir_missing" | "object_unreadable", _) => Status::OPERATIONAL,
         // This run's own budget ended it, whatever the level.

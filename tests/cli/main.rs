@@ -302,6 +302,32 @@ fn quota_of_what_is_not_there_is_no_empty_answer() {
     }
 }
 
+/// The same line is a reason to refuse the transcript in a scope, and only a limit outside.
+#[test]
+fn quota_and_check_agree_about_a_line_that_is_too_long() {
+    let folder = tempfile::tempdir().unwrap();
+    let scope = folder.path().join("sessions/v2-kf4yzmwwbd6gbbgxecexfisthfcolf4o5c37akfzpfo7zidojafa");
+    std::fs::create_dir_all(&scope).unwrap();
+    let header = r#"{"type":"session","version":5,"id":"s1","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}"#;
+    let with_line_of = |bytes: usize| format!("{header}\n{{\"type\":\"custom\",\"data\":\"{}\"}}\n", "x".repeat(bytes));
+    let written = |path: std::path::PathBuf, bytes| {
+        std::fs::write(&path, with_line_of(bytes)).unwrap();
+        path
+    };
+    let quota = |path: &std::path::Path| run(&["quota", path.to_str().unwrap()]);
+    let managed = quota(&written(scope.join("a.jsonl"), 9 << 20));
+    assert_eq!(status(&managed), 4, "{}", out(&managed));
+    assert!(
+        out(&managed).starts_with("Above, at or near a limit\n") && out(&managed).contains("explain line_too_long"),
+        "{}",
+        out(&managed)
+    );
+    let check = run(&["check", scope.join("a.jsonl").to_str().unwrap(), "--format", "concise"]);
+    assert!(status(&check) == 4 && out(&check).contains("line_too_long"), "{}", out(&check));
+    assert_eq!(status(&quota(&written(folder.path().join("lone.jsonl"), 9 << 20))), 2, "near miss: no reader of a lone file refuses it");
+    assert_eq!(status(&quota(&written(scope.join("b.jsonl"), 1 << 20))), 0, "near miss: it is short enough");
+}
+
 /// One retirement is asked for by the path of its transcript, which may be gone.
 #[test]
 fn gc_of_one_transcript_looks_up_its_journal_alone() {

@@ -195,7 +195,7 @@ fn warnings_alone_are_not_called_clean() {
     assert_eq!(first_line("dangling_parent", &Settings::default()), "✓ no errors: 1 warning");
     assert_eq!(first_line("blank_lines", &Settings::default()), "✓ clean");
     let never = Settings { fail_on: FailOn::Never, ..Settings::default() };
-    assert_eq!(first_line("json_syntax", &never), "✗ trouble found: 1 error");
+    assert_eq!(first_line("json_syntax", &never), "◆ nothing that counts for the exit status: 1 error");
 }
 
 /// A report of one finding on one transcript whose lenient and strict readers answer this.
@@ -212,7 +212,7 @@ fn what_cannot_be_resumed_is_never_called_clean() {
     let report = report_of("json_syntax", "loads 1 entry", "malformed", &lowered);
     assert_eq!(report.summary.status, 0);
     let text = human(&report, &NoExcerpts, Layout { colour: false, width: 100, quiet: true });
-    assert!(text.starts_with("✗ trouble found\n  1 of 1 transcript cannot be resumed\n"), "{text}");
+    assert!(text.starts_with("◆ no errors, and sessions that gjc refuses\n  1 of 1 transcript cannot be resumed\n"), "{text}");
 }
 
 #[test]

@@ -33,6 +33,8 @@ pub struct Measure {
     pub near: Near,
     /// The code of that warning.
     pub warning: &'static Code,
+    /// The code of what is above the limit, where it is not the first that `above` names.
+    pub refusal: Option<&'static Code>,
     /// What gjc does above the limit.
     pub above: &'static str,
     /// Where the specification says so.
@@ -87,6 +89,10 @@ impl Measure {
     /// True from the amount on at which there is a warning.
     pub const fn is_near(&self, used: u64) -> bool {
         used >= self.near_from(self.limit)
+    }
+    /// The code of what is above the limit; none where nothing of gjc says so.
+    pub fn beyond(&self) -> Option<&'static Code> {
+        self.refusal.or_else(|| self.above.split('`').find_map(crate::check::code))
     }
     /// Whether a release has this limit.
     pub fn holds_in(&self, release: Release) -> bool {
