@@ -1148,3 +1148,17 @@ fn a_transcript_whose_first_line_begins_with_white_space_of_javascript_is_the_pr
     let journal = journal.with(0);
     assert_eq!(surveyed(&journal).scopes[0].journals[0].refused, None);
 }
+
+/// §11.1 step 7: its own artifacts are removed before the owner is, whatever became of the owner.
+#[test]
+fn an_owner_is_not_retired_before_the_artifacts_of_its_session_are_removed() {
+    let refused = |states: &[Progress]| {
+        let journal = Retirement::new();
+        states.iter().for_each(|progress| journal.store(&journal.receipt(progress.clone())));
+        journal.tree.fs.remove(owner());
+        surveyed(&journal).scopes[0].journals[0].refused.clone()
+    };
+    let missing = Some("task_artifact_owner_continuation_state_missing".to_owned());
+    assert_eq!(refused(&[Progress::Prepared, Progress::OwnerRetired]), missing);
+    assert_eq!(refused(&[Progress::Prepared, Progress::ArtifactsRemoved, Progress::OwnerRetired]), None, "near miss");
+}
