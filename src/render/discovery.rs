@@ -2,7 +2,7 @@
 
 use super::entry::{clip, pad};
 use super::human::Layout;
-use super::paper::{Paper, bases, broken, home};
+use super::paper::{Paper, bases, home};
 use super::style::{Palette, plain, wrap};
 use super::words::{count, grouped, shell_word};
 use crate::finding::Severity;
@@ -116,8 +116,7 @@ fn row(out: &mut String, path: &str, word: &str, code: &str, rest: &[&str]) {
 impl Paper {
     /// A heading in colour that keeps to the width.
     fn heading(&mut self, mark: &str, text: &str, colour: impl Fn(Palette, &str) -> String) {
-        let room = self.width.saturating_sub(2);
-        for (at, line) in wrap(text, 0, room).lines().flat_map(|line| broken(line, room)).enumerate() {
+        for (at, line) in wrap(text, 0, self.width.saturating_sub(2)).lines().enumerate() {
             let line = colour(self.palette, &format!("{} {line}", if at == 0 { mark } else { " " }));
             self.line(&line);
         }
@@ -281,16 +280,9 @@ impl Paper {
     }
     /// A label and words behind it.
     fn field(&mut self, label: &str, text: &str) {
-        let indent = label.width() + 1;
-        let room = self.width.saturating_sub(indent);
-        let wrapped = wrap(&plain(text), 0, room);
-        let mut lines = wrapped.lines().flat_map(|line| broken(line, room));
+        let text = wrap(&plain(text), label.width() + 1, self.width);
         let label = self.palette.faint(label);
-        let first = lines.next().unwrap_or_default();
-        self.line(&format!("{label} {first}"));
-        for line in lines {
-            self.line(&format!("{:indent$}{line}", ""));
-        }
+        self.line(&format!("{label} {text}"));
     }
     fn crumb(&mut self, label: &str, crumb: &CrumbState) {
         let text = match crumb.state {
@@ -318,12 +310,7 @@ impl Paper {
             _ => (self.palette.faint("·"), "is passed over"),
         };
         let path = plain(self.short(&step.path)).into_owned();
-        let mut parts = broken(&path, self.width.saturating_sub(4)).into_iter();
-        let first = parts.next().unwrap_or_default();
-        self.line(&format!("  {mark} {first}"));
-        for part in parts {
-            self.line(&format!("    {part}"));
-        }
+        self.line(&format!("  {mark} {path}"));
         let reason = if step.outcome == "opens" { step.code.to_owned() } else { format!("{}, {}", step.code, step.detail) };
         self.words(4, &format!("{source}; {fate}: {reason}"));
     }

@@ -5,7 +5,7 @@
 //! end the next steps. Within each, what is most at stake comes first ([`Stake`]). Long runs of one code are folded, in one file and over many.
 
 use super::Excerpts;
-use super::style::{Palette, plain, wrap};
+use super::style::{Palette, plain, solid, wrap};
 use super::words;
 use crate::finding::{Class, Gauge, Release, Severity};
 use crate::report::prose::of_release;
@@ -282,7 +282,7 @@ impl<'a> Page<'a> {
         for (name, (entry, count, files)) in codes {
             let name = self.palette.severity(Severity::Info, &format!("{name:<name_width$}"));
             let files = match files.len() {
-                1 => shown(&entry.place.path).into_owned(),
+                1 => solid(&shown(&entry.place.path)),
                 files => format!("in {} files", words::grouped(files as u64)),
             };
             let text = wrap(&format!("{} ({files})", entry.code.summary), indent, self.width);
@@ -299,12 +299,10 @@ impl<'a> Page<'a> {
         let name = if matches!(path, "" | ".") { plain(&self.report.root) } else { plain(path) };
         self.title(&self.palette.strong(&name));
         // A digest tells nobody anything: what lies in a scope is shown with its workspace.
-        let workspace = || scope(path).and_then(|scope| self.workspaces.get(scope)).map(|cwd| plain(cwd).into_owned());
+        let workspace = || scope(path).and_then(|scope| self.workspaces.get(scope)).map(|cwd| solid(&plain(cwd)));
         let answer = self.transcripts.get(path).map(|transcript| answer(transcript, self.erring.contains(path))).or_else(workspace);
         if let Some(answer) = answer.filter(|answer| !answer.is_empty()) {
-            // Only what does not fit is broken: a path may hold spaces.
-            let answer = if answer.width() + 2 > self.width { wrap(&answer, 2, self.width) } else { answer };
-            self.line(&format!("  {}", self.palette.faint(&answer)));
+            self.line(&format!("  {}", self.palette.faint(&wrap(&answer, 2, self.width))));
         }
     }
 
@@ -523,8 +521,11 @@ impl Folded<'_> {
     fn places(&self) -> String {
         let mut folders: Vec<(&str, u64)> = self.folders.iter().map(|(folder, count)| (*folder, *count)).collect();
         folders.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        let mut said: Vec<String> =
-            folders.iter().take(FOLDERS).map(|(folder, count)| format!("{} in {}", words::grouped(*count), shown(folder))).collect();
+        let mut said: Vec<String> = folders
+            .iter()
+            .take(FOLDERS)
+            .map(|(folder, count)| format!("{} in {}", words::grouped(*count), solid(&shown(folder))))
+            .collect();
         if folders.len() > FOLDERS {
             let rest: u64 = folders.iter().skip(FOLDERS).map(|(_, count)| count).sum();
             let further = words::count((folders.len() - FOLDERS) as u64, "other folder", "other folders");
@@ -631,8 +632,8 @@ fn answer(transcript: &Transcript, error: bool) -> String {
         (None, None, Some(_)) => "can be resumed".to_owned(),
     };
     match &transcript.cwd {
-        Some(cwd) if answer.is_empty() => plain(cwd).into_owned(),
-        Some(cwd) => format!("{} · {answer}", plain(cwd)),
+        Some(cwd) if answer.is_empty() => solid(&plain(cwd)),
+        Some(cwd) => format!("{} · {answer}", solid(&plain(cwd))),
         None => answer,
     }
 }

@@ -6,7 +6,6 @@ use super::style::{Palette, plain, wrap};
 use crate::finding::Severity;
 use indexmap::IndexMap;
 use std::fmt::Write;
-use unicode_width::UnicodeWidthChar;
 
 /// A page that is being written.
 pub struct Paper {
@@ -30,20 +29,14 @@ impl Paper {
     pub fn line(&mut self, text: &str) {
         let _ = writeln!(self.out, "{}", text.trim_end());
     }
-    /// Words, broken at spaces; a word that is wider than the line wherever it must be.
+    /// Words, broken between them.
     pub fn words(&mut self, indent: usize, text: &str) {
-        let room = self.width.saturating_sub(indent);
-        for line in wrap(&plain(text), 0, room).lines().flat_map(|line| broken(line, room)) {
-            self.line(&format!("{:indent$}{line}", ""));
-        }
+        self.line(&format!("{:indent$}{}", "", wrap(&plain(text), indent, self.width)));
     }
-    /// A path, broken wherever it must be: nothing of it is left out.
+    /// A path, whole: whoever copies it, or searches for it in a pipe, needs all of it on one line.
     pub fn path(&mut self, indent: usize, path: &str) {
-        let path = plain(self.short(path)).into_owned();
-        for part in broken(&path, self.width.saturating_sub(indent)) {
-            let part = self.palette.faint(&part);
-            self.line(&format!("{:indent$}{part}", ""));
-        }
+        let path = self.palette.faint(&plain(self.short(path)));
+        self.line(&format!("{:indent$}{path}", ""));
     }
     /// A path as it is shown.
     pub fn short<'p>(&self, path: &'p str) -> &'p str {
@@ -84,35 +77,4 @@ pub fn home<'p>(paths: impl Iterator<Item = &'p str>) -> Option<&'p str> {
 pub fn bases(home: &str) -> [String; 2] {
     let above = home.rsplit_once('/').map(|(above, _)| format!("{above}/")).filter(|above| above.len() > 1);
     [format!("{home}/"), above.unwrap_or_default()]
-}
-
-/// A text in pieces of at most `width` columns.
-pub fn broken(text: &str, width: usize) -> Vec<String> {
-    let width = width.max(10);
-    let mut parts = vec![String::new()];
-    let mut used = 0;
-    for letter in text.chars() {
-        let columns = letter.width().unwrap_or(0);
-        if used + columns > width {
-            parts.push(String::new());
-            used = 0;
-        }
-        used += columns;
-        if let Some(part) = parts.last_mut() {
-            part.push(letter);
-        }
-    }
-    parts
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_is_broken_and_not_cut() {
-        assert_eq!(broken("/a/b", 20), ["/a/b"]);
-        assert_eq!(broken("0123456789abc", 10), ["0123456789", "abc"]);
-        assert_eq!(broken("가나다라마바", 10), ["가나다라마", "바"]);
-    }
 }

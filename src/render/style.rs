@@ -71,14 +71,47 @@ pub fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Breaks `text` into lines of at most `width` columns at spaces; a longer word stands alone on its line. Lines after the first
-/// begin with `indent` spaces, which count; the first is expected to stand behind as many columns.
+/// Stands for a space at which no line ends. Nothing that was made [`plain`] holds it.
+const SOLID: char = '\u{1f}';
+
+/// A text, such as a path, that is never broken by [`wrap`], whatever spaces it has.
+pub fn solid(text: &str) -> String {
+    text.replace(' ', "\u{1f}")
+}
+
+/// The pieces of a text behind which a line may end, white space behind each included: words, and whole code spans, since half a
+/// command is none.
+pub fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let mut in_code = false;
+        let mut white = false;
+        let end = rest.char_indices().find(|(at, letter)| {
+            if white && !letter.is_whitespace() {
+                return true;
+            }
+            // A lone backtick opens nothing.
+            if *letter == '`' {
+                in_code = !in_code && rest[at + 1..].contains('`');
+            }
+            white = letter.is_whitespace() && !in_code;
+            false
+        });
+        let (piece, behind) = rest.split_at(end.map_or(rest.len(), |(at, _)| at));
+        rest = behind;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
+/// Breaks `text` into lines of at most `width` columns behind its [`pieces`]; a longer word stands alone on its line, a longer code
+/// span is broken at its spaces. Lines after the first begin with `indent` spaces, which count; the first is expected to stand
+/// behind as many columns.
 pub fn wrap(text: &str, indent: usize, width: usize) -> String {
     steps::take(text.len());
     let room = width.saturating_sub(indent).max(20);
     let mut out = String::with_capacity(text.len() + 16);
     let mut used = 0;
-    for word in text.split_whitespace() {
+    let mut put = |word: &str| {
         let wide = word.width();
         if used > 0 && used + 1 + wide > room {
             out.push('\n');
@@ -88,8 +121,15 @@ pub fn wrap(text: &str, indent: usize, width: usize) -> String {
             out.push(' ');
             used += 1;
         }
-        out.push_str(word);
+        out.extend(word.chars().map(|letter| if letter == SOLID { ' ' } else { letter }));
         used += wide;
+    };
+    for piece in pieces(text).map(str::trim) {
+        if piece.width() > room {
+            piece.split_whitespace().for_each(&mut put);
+        } else if !piece.is_empty() {
+            put(piece);
+        }
     }
     out
 }
@@ -106,6 +146,25 @@ mod tests {
     #[test]
     fn a_word_wider_than_the_line_stays_whole() {
         assert_eq!(wrap("a /very/long/path/that/does/not/fit b", 0, 20), "a\n/very/long/path/that/does/not/fit\nb");
+    }
+
+    #[test]
+    fn a_command_stays_on_one_line_unless_it_is_wider_than_that() {
+        assert_eq!(wrap("now `gjc-fsck why ID` tells it", 0, 20), "now\n`gjc-fsck why ID`\ntells it");
+        assert_eq!(wrap("`one two three four five six`", 0, 20), "`one two three four\nfive six`");
+        assert_eq!(wrap("a lone ` opens nothing at all", 0, 20), "a lone ` opens\nnothing at all");
+    }
+
+    #[test]
+    fn what_is_solid_is_not_broken_at_its_spaces() {
+        assert_eq!(wrap(&format!("see {} now", solid("/my own/path to it")), 0, 20), "see\n/my own/path to it\nnow");
+    }
+
+    #[test]
+    fn pieces_make_up_the_whole_text() {
+        for text in ["", " ", " a  b\n", "x `a b` y", "`", "a` b` c", "  `a  b`c d "] {
+            assert_eq!(pieces(text).collect::<String>(), text);
+        }
     }
 
     #[test]

@@ -1,13 +1,15 @@
 //! One finding with the line it is about, drawn by miette.
 
 use super::super::Excerpts;
-use super::super::style::plain;
+use super::super::style::{pieces, plain};
 use crate::finding::Severity;
 use crate::report::Entry;
 use miette::{
     Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents,
 };
 use std::fmt::{self, Write};
+use textwrap::core::Word;
+use textwrap::{WordSeparator, WordSplitter};
 
 /// Bytes shown before the place.
 const BEFORE: u64 = 40;
@@ -15,7 +17,13 @@ const BEFORE: u64 = 40;
 /// Draws a finding for `width` columns.
 pub fn draw(entry: &Entry, excerpts: &dyn Excerpts, colour: bool, width: usize) -> String {
     let theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-    let handler = GraphicalReportHandler::new_themed(theme).with_width(width).without_syntax_highlighting();
+    // As `wrap` breaks lines: between words and whole code spans, and nowhere inside.
+    let handler = GraphicalReportHandler::new_themed(theme)
+        .with_width(width)
+        .without_syntax_highlighting()
+        .with_break_words(false)
+        .with_word_separator(WordSeparator::Custom(|line| Box::new(pieces(line).map(Word::from))))
+        .with_word_splitter(WordSplitter::NoHyphenation);
     let picture = Picture { entry, excerpt: excerpt(entry, excerpts, width), consequence: Consequence(plain(&entry.gjc).into_owned()) };
     let mut out = String::new();
     // Writing into a String cannot fail; a picture that cannot be drawn leaves the words.
