@@ -235,9 +235,7 @@ pub fn look_into(fs: &dyn Fs, release: Release, path: &Path, provenance: Provena
             Refusal::Failed(error) => format!("cannot be read: {} answers {}", error.op, error.token()),
             other => other.to_string(),
         };
-        // A link is no failure: it is never followed, now or later.
-        let failed = matches!(&refusal, Refusal::Failed(error) if error.errno != Errno::LOOP);
-        invalid(code, detail, refusal.is_transient() || failed)
+        invalid(code, detail, refusal.is_transient() || matches!(refusal, Refusal::Failed(_)))
     })?;
     let (session_id, cwd) = read_header(&bytes).map_err(|(code, why)| invalid(code, why.to_owned(), false))?;
     Ok((Candidate { path: path.to_owned(), session_id, cwd: Arc::new(cwd), provenance, meta, sha256: OnceLock::new() }, bytes))

@@ -210,7 +210,7 @@ impl<'g> Writer<'g> {
         let scope = predict::reconcile(&world, Path::new(&workspace.canonical_path))?;
         let known = transcript_names(ground.fs, &scope.directory)?;
         let listing = predict::list(&world, &scope).map_err(|error| Refused::new("binding_invalid", error.to_string()))?;
-        if let Some(refused) = unread_in(&scope.directory, &listing.invalid) {
+        if let Some(refused) = unread_in(ground.fs, &scope.directory, &listing.invalid) {
             return Err(Some(refused));
         }
         Ok(Writer { ground, scope, store, made, listing, known })

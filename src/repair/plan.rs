@@ -427,7 +427,7 @@ fn scope_plan(world: &World<'_>, of: &WorkspaceListing, invalid: &[Invalid], wan
         plan.sessions = sources.iter().map(|source| unread(source, &of.scope, refused())).collect();
         return Some(plan);
     }
-    match unread_in(&of.scope, invalid).map_or_else(|| ready(world, &of.identity), Err) {
+    match unread_in(world.fs, &of.scope, invalid).map_or_else(|| ready(world, &of.identity), Err) {
         Ok(ready) => {
             plan.makes = ready.makes;
             plan.mode_changes = ready.mode_changes;
@@ -451,9 +451,11 @@ fn scope_plan(world: &World<'_>, of: &WorkspaceListing, invalid: &[Invalid], wan
     Some(plan)
 }
 
-/// A file of the scope that cannot be read now: it may have the id of a session that would be copied.
-pub(super) fn unread_in(scope: &Path, invalid: &[Invalid]) -> Option<Refused> {
-    let unread = invalid.iter().find(|one| one.transient && one.path.parent() == Some(scope))?;
+/// A file of the scope that cannot be read now: it may have the id of a session that would be copied. A link has none: gjc never
+/// follows it.
+pub(super) fn unread_in(fs: &dyn Fs, scope: &Path, invalid: &[Invalid]) -> Option<Refused> {
+    let is_link = |path: &Path| fs.lstat(path).is_ok_and(|meta| meta.kind == Kind::Symlink);
+    let unread = invalid.iter().find(|one| one.transient && one.path.parent() == Some(scope) && !is_link(&one.path))?;
     let detail = format!(
         "{}, and may have the id of a session that would be copied; make it readable, or move it out of the scope with gjc stopped",
         unread.detail
