@@ -11,7 +11,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 shared=$1
 cargo build --locked --quiet --bin gjc-fsck
-fsck=target/debug/gjc-fsck
+fsck=${CARGO_TARGET_DIR:-target}/debug/gjc-fsck
 failures=0
 checked=0
 

@@ -345,7 +345,7 @@ mod anybodys {
             |message: &&String| message.starts_with("MANIFEST.sha256: it cannot be compared: ") && message.ends_with("no regular file");
         assert!(told.iter().any(|message| message == "x/link: no case uses it") && told.iter().any(|m| link(&m)), "{told:?}");
         let own = run::run(&root.path().join("x"), &Only::default(), &Expectations::default()).unwrap();
-        assert!(gjc_fsck::render::corpus::run(&own).starts_with("FAIL .\n"), "a folder that is a case itself has a name");
+        assert!(gjc_fsck::render::corpus::run(&own, "my/case").starts_with("FAIL my/case\n"), "a folder that is a case itself has a name");
         let (status, _) = command(root.path(), &["corpus", "run", "x/case.json"]);
         assert_eq!(status, 16, "a file is no corpus");
         std::fs::create_dir(root.path().join(std::ffi::OsStr::from_bytes(b"\xff"))).unwrap();
@@ -704,7 +704,7 @@ mod adapters {
             ..Outcome::default()
         };
         assert_eq!(
-            gjc_fsck::render::corpus::run(&outcome),
+            gjc_fsck::render::corpus::run(&outcome, "corpus"),
             "FAIL a\n  trigger under 0.17: load: no entry, but gjc loads 2\n\
              mine: 9 cases, 13 answers compared, 2 not asked: 1 case fails, 1 as expected.\n\
              mine is wrong in 2 of 9 cases: check differs in 1 of 6 answers, load in 2 of 7.\n"

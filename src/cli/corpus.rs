@@ -7,6 +7,7 @@ use crate::corpus::run::{self, Outcome};
 use crate::corpus::{bless, by_release, coverage, expected::Expectations, folder::Only, lint, serve};
 use crate::fsys::{Fs, Kind, Real};
 use crate::render::corpus as render;
+use crate::render::style::plain;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -157,7 +158,10 @@ fn run_cases(args: &Run, console: &mut Console) -> Result<Status, Failure> {
             }
             ReportFormat::Jsonl => console.out().write_all(render::jsonl(&outcome).map_err(operational)?.as_bytes())?,
             ReportFormat::Junit => console.out().write_all(render::junit(&outcome).map_err(operational)?.as_bytes())?,
-            _ => console.answer(&outcome, || render::run(&outcome), || render::run(&outcome))?,
+            _ => {
+                let folder = plain(&args.place.dir.to_string_lossy()).into_owned();
+                console.answer(&outcome, || render::run(&outcome, &folder), || render::run(&outcome, &folder))?;
+            }
         }
     }
     Ok(status(&outcome))

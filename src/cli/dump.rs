@@ -1,5 +1,6 @@
 //! `dump FILE`: the text that gjc's `/dump` would put on the clipboard.
 
+use super::options::Format;
 use super::{Console, Failure, Status, transcript};
 use crate::fsys::input;
 use crate::json::{Value, View, coerce};
@@ -35,6 +36,11 @@ pub struct Args {
 /// # Errors
 /// The file cannot be read, gjc loads nothing of it, or throws at its messages.
 pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
+    if console.options.format == Format::Json {
+        return Err(Failure::Usage(
+            "`dump` writes text, as /dump does; `gjc-fsck context --format json` gives a program the messages".into(),
+        ));
+    }
     let given = if args.messages { given(&args.file)? } else { of_transcript(args, console)? };
     let text = given.dump().text().map_err(|throw| {
         let file = args.file.display();

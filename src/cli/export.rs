@@ -14,6 +14,7 @@ use crate::json::{Value, View};
 use crate::render::page;
 use crate::render::style::plain;
 use crate::render::tree::Sheet;
+use crate::render::words::count;
 use crate::report;
 use crate::session::export::{self, default_name, destination, leaf_id};
 use crate::transcript::EntryKind;
@@ -128,8 +129,8 @@ fn export<S: BlobSource>(args: &Args, out: &Path, store: &S, console: &mut Conso
         console.note("the transcript changed while it was read: the page may show a part of it. Export again when gjc has ended");
     }
     if tally.lost_references > 0 {
-        console
-            .note(&format!("{} blob references have no blob in the store: gjc's placeholder stands in their place", tally.lost_references));
+        let lost = count(tally.lost_references, "blob reference has", "blob references have");
+        console.note(&format!("{lost} no blob that was found (--blobs names the store): gjc's placeholder stands there"));
     }
     if let Some(refusal) = refusal(&args.file, console)? {
         console.note(&format!("gjc itself would not export this file: Could not open session: {refusal}"));

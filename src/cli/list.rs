@@ -183,8 +183,8 @@ pub(super) fn named(path: &Path, console: &Console) -> Result<Part, Failure> {
             return Failure::on(path, &error);
         }
         let name = show(path.as_os_str());
-        let hint = "`gjc-fsck list --cwd DIR` lists the sessions of a workspace, `gjc-fsck list --picker DIR` and `gjc-fsck check DIR` look at a folder of transcripts";
-        Failure::Operational(format!("{name}: neither an agent directory nor a scope or legacy directory of one; {hint}"))
+        let hint = "an agent directory holds `sessions`, and `~/.gjc/agent` is the usual one. `gjc-fsck check DIR` and `gjc-fsck list --picker DIR` look at any folder of transcripts";
+        Failure::Operational(format!("{name}: neither an agent directory nor a scope or legacy directory of one: {hint}"))
     })
 }
 

@@ -3,6 +3,7 @@
 //! A command is a file with `Args` and `run(&Args, &mut Console) -> Result<Status, Failure>`, one variant of [`Command`] and
 //! one line of [`dispatch`]. `run` asks the rooms for values, writes them with [`Console::out`] and answers exit bits.
 
+use clap::error::{ContextKind, ContextValue};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
@@ -160,12 +161,24 @@ fn given(matches: &ArgMatches) -> Given {
     Given { release: said("releases"), fail_on: said("fail_on") }
 }
 
+/// Some commands have `--json`, and all that answer a program have `--format json`: who mistakes one for the other is told that, and
+/// not how to name a file `--json`.
+fn told_of_format(mut error: clap::Error) -> clap::Error {
+    let unknown = matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::String(argument)) if argument == "--json");
+    if unknown {
+        error.remove(ContextKind::SuggestedArg);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec!["the form is `--format json`".into()]));
+    }
+    error
+}
+
 /// Parses the arguments, runs the command, and answers its exit status (design §5).
 pub fn main() -> ExitCode {
     let parsed = Cli::command().try_get_matches().and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, given(&matches))));
     let mut cli = match parsed {
         Ok((cli, given)) => Cli { options: Options { given, ..cli.options }, ..cli },
         Err(error) => {
+            let error = told_of_format(error);
             // Help and version are answers, not errors. Nobody reads the text of a closed pipe.
             let status = if error.use_stderr() { Status::USAGE } else { Status::CLEAN };
             let _ = error.print();

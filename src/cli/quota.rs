@@ -37,7 +37,12 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
         .findings
         .iter()
         .filter(|finding| finding.code.area == "operational" && finding.code.severity == Severity::Error)
-        .map(|finding| format!("{}: {}", finding.place.path, finding.message))
+        // What is said of the target itself names it.
+        .map(
+            |finding| {
+                if &*finding.place.path == "." { finding.message.clone() } else { format!("{}: {}", finding.place.path, finding.message) }
+            },
+        )
         .collect();
     let answer = Quota { unread, ..quota(&run.gauges, &run.outcomes, console.options.gjc, run.root) };
     let exceeded = answer.measures.iter().filter(|one| one.readings.iter().any(|reading| reading.exceeded));

@@ -5,6 +5,7 @@ use super::{Console, Failure, Status};
 use crate::agent::walk::show;
 use crate::fsys::input;
 use crate::render::style::plain;
+use crate::render::words::grouped;
 use crate::schemas::check::{self, Answer};
 use crate::schemas::{self, Form};
 use std::io;
@@ -35,6 +36,11 @@ pub struct Args {
 pub fn run(args: &Args, console: &mut Console) -> Result<Status, Failure> {
     if args.list {
         let forms = schemas::forms();
+        if console.options.format == Format::Json {
+            let list: Vec<_> = forms.iter().map(|form| serde_json::json!({ "name": form.name, "about": form.about })).collect();
+            console.json(&list)?;
+            return Ok(Status::CLEAN);
+        }
         let wide = forms.iter().map(|form| form.name.len()).max().unwrap_or(0);
         for form in forms {
             writeln!(console.out(), "{:<wide$}  {}", form.name, form.about)?;
@@ -88,7 +94,7 @@ fn write(file: &Path, answer: &Answer, console: &mut Console) -> Result<Status, 
         writeln!(out, "{}{line}: {pointer}{} [{}]", plain(&file), plain(&objection.message), objection.form)?;
     }
     if answer.not_listed > 0 {
-        writeln!(out, "{} more", answer.not_listed)?;
+        writeln!(out, "{} more", grouped(answer.not_listed))?;
     }
     if format == Format::Human {
         let kinds: Vec<String> = answer.records.iter().map(|(form, count)| format!("{count} {form}")).collect();

@@ -18,12 +18,12 @@ const SHOWN: usize = 60;
 /// Cases that are named one by one.
 const NAMED: usize = 40;
 
-/// The result of a run, for people: what went wrong first, the counts last.
-pub fn run(outcome: &Outcome) -> String {
+/// The result of a run of the corpus in `folder`, for people: what went wrong first, the counts last.
+pub fn run(outcome: &Outcome, folder: &str) -> String {
     let mut text = String::new();
     for (case, failures) in by_case(&outcome.failures) {
         // The folder of the corpus itself may be a case.
-        let _ = writeln!(text, "FAIL {}", if case.is_empty() { "." } else { case });
+        let _ = writeln!(text, "FAIL {}", if case.is_empty() { folder } else { case });
         for failure in failures {
             let _ = writeln!(text, "  {}{}", place(failure), failure.message);
         }

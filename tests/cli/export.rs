@@ -124,6 +124,6 @@ fn images_come_from_the_blob_store_of_the_agent_directory() {
     fs::write(blobs.join(name), "abc").unwrap();
     let output = run(&["export", sessions.join("t.jsonl").to_str().unwrap(), "-"]);
     assert!(out(&output).contains("src=\"data:image/png;base64,YWJj\""), "{}", err(&output));
-    assert!(err(&output).contains("1 blob references have no blob"), "{}", err(&output));
+    assert!(err(&output).contains("1 blob reference has no blob that was found"), "{}", err(&output));
     assert_eq!(fs::read_dir(&blobs).unwrap().count(), 1, "nothing is added to the store");
 }

@@ -155,6 +155,29 @@ fn a_file_that_is_not_there_is_named_and_exits_8() {
 }
 
 #[test]
+fn who_asks_for_json_where_there_is_none_is_told_where_there_is() {
+    let asked = |args: &[&str]| {
+        let output = run(args);
+        (status(&output), err(&output))
+    };
+    let (bits, said) = asked(&["check", "corpus/field", "--json"]);
+    assert!(bits == 16 && said.contains("`--format json`") && !said.contains("-- --json"), "{said}");
+    let (bits, said) = asked(&["dump", "corpus/field/00-ok.jsonl", "--format", "json"]);
+    assert!(bits == 16 && said.contains("`gjc-fsck context --format json`"), "{said}");
+    let list: Vec<serde_json::Value> = serde_json::from_str(&out(&run(&["schema", "--list", "--format", "json"]))).unwrap();
+    assert!(list.iter().any(|form| form["name"] == "report"));
+}
+
+#[test]
+fn a_folder_that_holds_nothing_to_measure_is_named() {
+    let empty = tempfile::tempdir().unwrap();
+    let path = empty.path().to_str().unwrap();
+    let output = run(&["quota", path]);
+    assert_eq!(err(&output), format!("gjc-fsck: Nothing to check in {path}: no transcript, scope or agent directory found.\n"));
+    assert_eq!(status(&output), 8);
+}
+
+#[test]
 fn wrong_usage_exits_16() {
     for args in [
         &["--no-such-option"][..],

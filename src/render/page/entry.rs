@@ -474,6 +474,10 @@ fn compaction(out: &mut String, page: &Page<'_>, entry: &Value) {
             let line = grouped(page.sheet.line(first));
             let _ = write!(out, "what begins with <a href=\"#{}\">line {line}</a> was kept beside it.", anchor(first));
         }
+        // Not every compaction keeps something.
+        None if kept.and_then(|kept| kept.as_str()).is_none_or(|id| id.is_empty()) => {
+            out.push_str("it names nothing that was kept beside it.")
+        }
         None => {
             out.push_str("what was to be kept beside it, from ");
             escape::text(out, &id(kept));

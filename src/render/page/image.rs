@@ -11,6 +11,9 @@ use std::fmt::Write;
 /// The types that are shown.
 const RASTER: [&str; 6] = ["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp"];
 
+/// How what gjc puts in the place of a blob that it does not find begins.
+const LOST: &[u8] = b"[Session resident ";
+
 /// Appends the image of a block: `{"type":"image","data","mimeType"}`, or one with `image_url`.
 pub fn figure(out: &mut String, block: &Value) {
     let url = block.get("image_url").and_then(|url| url.as_str().or_else(|| url.str_member("url")));
@@ -28,6 +31,7 @@ pub fn figure(out: &mut String, block: &Value) {
     match raster {
         _ if data.is_empty() => not_shown(out, "it holds no data", b""),
         None => not_shown(out, "only PNG, JPEG, GIF, WebP, AVIF and BMP are", &kind),
+        Some(_) if data.starts_with(LOST) => not_shown(out, "its blob was not found (--blobs names the store)", &data),
         Some(_) if !is_base64(&data) => not_shown(out, "its data is no base64", &data),
         Some(raster) => {
             let _ = write!(out, "<figure><img alt=\"image\" loading=\"lazy\" decoding=\"async\" src=\"data:{raster};base64,");
@@ -82,6 +86,15 @@ mod tests {
         ] {
             assert!(shown(block).contains(r#"src="data:image/png;base64,iVBORw0KGgo=""#), "{block}: {}", shown(block));
         }
+    }
+
+    #[test]
+    fn a_lost_blob_is_called_lost_and_no_bad_data() {
+        let data = |data: &str| shown(&format!(r#"{{"type":"image","data":"{data}","mimeType":"image/png"}}"#));
+        assert!(
+            data("[Session resident imageData blob missing: sha256:00; original content unavailable]").contains("its blob was not found")
+        );
+        assert!(data("[Session]").contains("its data is no base64"));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::tree::{Item, Joint, Sheet, items};
 use super::words::{count, grouped};
 use crate::finding::Severity;
 use crate::json::{Value, View};
-use crate::report::{Entry as Finding, Report};
+use crate::report::{Entry as Finding, Report, Transcript};
 use crate::transcript::EntryKind;
 use crate::transcript::context::model;
 use crate::transcript::date;
@@ -47,6 +47,8 @@ pub struct Page<'p> {
     sheet: Sheet<'p>,
     items: &'p [Item],
     findings: Findings<'p>,
+    /// gjc's word when it refuses to open the session.
+    refusal: Option<&'p str>,
     /// The entry that calls a tool, and the one that holds its result, by the id of the call.
     calls: HashMap<Cow<'p, [u8]>, usize>,
     results: HashMap<Cow<'p, [u8]>, usize>,
@@ -160,6 +162,7 @@ impl<'p> Page<'p> {
             sheet,
             items,
             findings: Findings { of: BTreeMap::new(), rest: Vec::new() },
+            refusal: report.transcripts.first().and_then(Transcript::refusal),
             calls: HashMap::new(),
             results: HashMap::new(),
             by_id: HashMap::new(),
@@ -300,8 +303,13 @@ impl<'p> Page<'p> {
         facts
     }
 
-    /// What was found, in one line; what concerns no entry is listed.
+    /// That gjc refuses the session; what was found, in one line; what concerns no entry is listed.
     fn file_findings(&self, out: &mut String) {
+        if let Some(refusal) = self.refusal {
+            out.push_str("<div class=\"check error\"><p><b>gjc refuses to open this session</b> <code>");
+            escape::text(out, refusal);
+            out.push_str("</code>; this page shows what can be read of it</p></div>\n");
+        }
         let all = || self.findings.rest.iter().chain(self.findings.of.values().flatten());
         let of = |severity: Severity| all().filter(|finding| finding.severity == severity).map(|finding| finding.count()).sum::<u64>();
         let counts = [
@@ -528,6 +536,26 @@ mod tests {
         assert!(row(4).contains("aria-level=\"1\" aria-posinset=\"2\" aria-setsize=\"2\""), "{}", row(4));
         assert_eq!(page.matches("<details").count(), page.matches("</details>").count());
         assert_eq!(page.matches("<div").count(), page.matches("</div>").count());
+    }
+
+    #[test]
+    fn a_session_that_gjc_refuses_says_so_at_its_top() {
+        let refused =
+            |last: &str| page(&[HEADER, &user("a", "null", "x"), last]).contains("<b>gjc refuses to open this session</b> <code>malformed");
+        assert!(refused("{torn"));
+        assert!(!refused(&user("b", r#""a""#, "y")));
+    }
+
+    #[test]
+    fn a_compaction_that_names_nothing_to_keep_is_not_said_to_lack_it() {
+        let compacted = |kept: &str| {
+            let line = format!(
+                r#"{{"type":"compaction","id":"k","parentId":"a","timestamp":"2026-01-02T03:04:00.000Z","summary":"sum"{kept},"tokensBefore":1}}"#
+            );
+            article(&page(&[HEADER, &user("a", "null", "x"), &line]), 2)
+        };
+        assert!(compacted("").contains("it names nothing that was kept beside it."), "{}", compacted(""));
+        assert!(compacted(r#","firstKeptEntryId":"gone""#).contains("from gone on, is not in the file"), "{}", compacted(""));
     }
 
     #[test]
