@@ -62,15 +62,10 @@ pub(super) fn strict(world: &World<'_>, path: &Path) -> (Step, Option<Inspected>
 /// Reader M; none when the file cannot be read any more.
 pub(super) fn managed(world: &World<'_>, path: &Path) -> Option<Step> {
     const SECTION: &str = "01 §2.8";
-    let mut file = world.fs.open(path).ok()?;
-    // Above that the bounded scan alone opens a file; M would answer `oversized`, and nothing says that it is asked first.
-    if file.stat().ok()?.size > inspect::EAGER_MAX {
+    if world.fs.stat(path).ok()?.size > inspect::EAGER_MAX {
         return Some(passes("managed reader", SECTION, "not asked", vec![saw(path, "above 128 MiB: the bounded reader decides")]));
     }
-    let inspected = managed::inspect(&mut file).ok()?;
-    // A file that cannot be closed was not read.
-    file.close().ok()?;
-    Some(match inspected.verdict {
+    Some(match managed::file(world.fs, path)? {
         Ok(()) => passes("managed reader", SECTION, "accepted", vec![saw(path, "every line can be read by itself")]),
         Err(malformed) => {
             use managed::Malformed;

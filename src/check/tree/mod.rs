@@ -198,7 +198,7 @@ fn dangling(graph: &Graph<'_>, entry: usize, previous: Option<usize>, lost: &Los
     if let Some(damaged) = cause {
         finding = finding.related("cause", graph.source.damaged(damaged)).help(
             "Mend the damaged line that held the parent, in a copy, before you continue the session. If it cannot be mended, let this entry \
-             name the nearest entry before it as parent; `gjc-fsck repair --salvage FILE -o DIR` makes such a copy.",
+             name the nearest entry before it as parent.",
         );
     } else if parent_is_path {
         finding = finding.help(

@@ -7,7 +7,6 @@ use super::{is_staged, is_within, picker, recent};
 use crate::agent::candidates::{Candidate, Provenance};
 use crate::agent::predict::{self, Listing, Policy};
 use crate::agent::world::{Scope, World};
-use crate::transcript::inspect::EAGER_MAX;
 use crate::transcript::readers::managed as reader;
 use std::path::{Path, PathBuf};
 
@@ -276,8 +275,8 @@ pub fn open(world: &World<'_>, path: &Path, look: &Look, managed: Option<&(Scope
         (Tail::Error(refused), _) => return refused_by_inspection(refused.reason, refused.detail.clone()),
     };
     let inside = is_within(world, &world.sessions_root, path);
-    if let Some(detail) = inside.then(|| refused_by_managed_reader(world, path)).flatten() {
-        return Opening::Unreadable { detail };
+    if let Some(Err(malformed)) = inside.then(|| reader::file(world.fs, path)).flatten() {
+        return Opening::Unreadable { detail: malformed.to_string() };
     }
     let opened = |path: PathBuf, migrated| match look.throws {
         Some(code) => Opening::Throws { code },
@@ -294,18 +293,6 @@ pub fn open(world: &World<'_>, path: &Path, look: &Look, managed: Option<&(Scope
         Err(refused) if refused.code == "source_changed" => Opening::PassedOver { reason: "identity-mismatch", detail: refused.detail },
         Err(refused) => Opening::Fails { code: refused.code, detail: refused.detail },
     }
-}
-
-/// What reader M objects to in a file that the strict reader takes (spec 01 §2.8). Above 128 MiB the bounded open alone decides.
-fn refused_by_managed_reader(world: &World<'_>, path: &Path) -> Option<String> {
-    let mut file = world.fs.open(path).ok()?;
-    if file.stat().ok()?.size > EAGER_MAX {
-        return None;
-    }
-    let inspected = reader::inspect(&mut file).ok()?;
-    // A file that cannot be closed was not read.
-    file.close().ok()?;
-    inspected.verdict.err().map(|malformed| malformed.to_string())
 }
 
 /// Two reasons of the inspection are thrown, the others pass the file over.

@@ -1,11 +1,14 @@
 //! Reader M: the inspection that every session below the managed root passes before it is opened for writing, and
 //! every fork source (spec 01 §2.8).
 
+use crate::fsys::Fs;
 use crate::json::View;
 use crate::json::jsonl::{Event, Line, Lines, Strict};
 use crate::json::text::Encoding;
 use crate::transcript::EntryKind;
+use crate::transcript::inspect::EAGER_MAX;
 use std::io::{self, Read};
+use std::path::Path;
 
 /// Longest line, its LF included.
 pub const LONGEST_LINE: u64 = 8_388_608;
@@ -127,6 +130,16 @@ pub fn inspect(input: impl Read) -> io::Result<Inspected> {
         }
     }
     Ok(Inspected { verdict: managed.finish(lines.encoding()), header_cwd: managed.header_cwd })
+}
+
+/// The verdict on a file below the sessions root; none when it cannot be read to its end, or is above 128 MiB: there the bounded
+/// open alone decides, and nothing says that this reader is asked first.
+pub fn file(fs: &dyn Fs, path: &Path) -> Option<Result<(), Malformed>> {
+    let mut file = fs.open(path).ok()?;
+    let inspected = if file.stat().ok()?.size > EAGER_MAX { None } else { inspect(&mut file).ok() };
+    // A file that cannot be closed was not read.
+    file.close().ok()?;
+    inspected.map(|inspected| inspected.verdict)
 }
 
 #[cfg(test)]
