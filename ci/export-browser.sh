@@ -12,7 +12,8 @@ cd "$(dirname "$0")/.."
 chromium() {
   local name
   for name in chromium chromium-browser google-chrome; do
-    command -v "$name" && return
+    # The program, not this function of the same name.
+    type -P "$name" && return
   done
   return 1
 }

@@ -47,7 +47,11 @@ pub fn preview(entry: &Value, width: usize) -> String {
         EntryKind::ThinkingLevelChange => text("thinkingLevel"),
         EntryKind::ServiceTierChange => text("serviceTier"),
         EntryKind::ModeChange => text("mode"),
-        EntryKind::Compaction => format!("keeps from {}: {}", id(entry.get("firstKeptEntryId")), text("summary")),
+        // Not every compaction keeps something.
+        EntryKind::Compaction => match entry.get("firstKeptEntryId").filter(|kept| kept.as_str().is_some_and(|id| !id.is_empty())) {
+            Some(kept) => format!("keeps from {}: {}", id(Some(kept)), text("summary")),
+            None => text("summary"),
+        },
         EntryKind::BranchSummary => format!("from {}: {}", id(entry.get("fromId")), text("summary")),
         EntryKind::Custom => text("customType"),
         EntryKind::Label => format!("{} -> {}", text("label"), id(entry.get("targetId"))),
@@ -228,6 +232,7 @@ mod tests {
         assert_eq!(preview(&value(r#"{"type":"model_change","model":"p/m"}"#), 40), "default = p/m");
         assert_eq!(preview(&value(r#"{"type":"label","targetId":"a","label":"x"}"#), 40), "x -> a");
         assert_eq!(preview(&value(r#"{"type":"compaction","firstKeptEntryId":"a","summary":"s"}"#), 40), "keeps from a: s");
+        assert_eq!(preview(&value(r#"{"type":"compaction","summary":"s"}"#), 40), "s");
         assert_eq!(preview(&value(r#"{"type":"mcp_tool_selection","selectedToolNames":["a",[],7]}"#), 40), "a array 7");
     }
 
